@@ -1,5 +1,5 @@
 import type { Disposable } from './disposable';
-import { silentLogger, type Logger } from './logger';
+import { type Logger, silentLogger } from './logger';
 
 export type Listener<T> = (value: T) => void;
 

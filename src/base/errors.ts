@@ -72,7 +72,8 @@ export function toTributaryError(error: unknown): TributaryError {
   if (error instanceof TributaryError) return error;
   const errno = errnoOf(error);
   const message = messageOf(error);
-  if (errno === 'ENOSPC' || errno === 'EDQUOT') return new TributaryError('diskFull', message, { cause: error });
+  if (errno === 'ENOSPC' || errno === 'EDQUOT')
+    return new TributaryError('diskFull', message, { cause: error });
   if (errno === 'EROFS' || errno === 'EACCES' || errno === 'EPERM') {
     return new TributaryError('readOnly', message, { cause: error });
   }

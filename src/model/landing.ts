@@ -1,0 +1,57 @@
+import * as z from 'zod';
+import { landingIdSchema, taskIdSchema } from './ids';
+
+/** One path a Landing writes: what the preview saw in the checkout and what will stand there. */
+export const landingPathSchema = z.object({
+  path: z.string(),
+  /** Mode and blob as the preview saw the checkout; `absent` when nothing was there. */
+  before: z.union([z.literal('absent'), z.object({ mode: z.string(), blob: z.string() })]),
+  after: z.union([z.literal('absent'), z.object({ mode: z.string(), blob: z.string() })]),
+});
+export type LandingPath = z.infer<typeof landingPathSchema>;
+
+export const conflictSchema = z.object({
+  path: z.string(),
+  /** Such as `content`, `modify/delete`, `add/add`, `rename`, `file/directory`, `submodule`, `binary`. */
+  kind: z.string(),
+  message: z.string(),
+});
+export type Conflict = z.infer<typeof conflictSchema>;
+
+/** What a Landing would do; computed in the object store, nothing written. */
+export const previewSchema = z.object({
+  taskId: taskIdSchema,
+  base: z.string(),
+  /** The tree of the user's working tree, dirty files included. */
+  ours: z.string(),
+  /** The tree of the Snapshot. */
+  theirs: z.string(),
+  merged: z.string(),
+  paths: z.array(landingPathSchema),
+  conflicts: z.array(conflictSchema),
+});
+export type Preview = z.infer<typeof previewSchema>;
+
+/** Raw bytes of one path on either side of a Landing, as the journal keeps them. */
+export const landedSideSchema = z.union([
+  z.object({ kind: z.literal('absent') }),
+  z.object({ kind: z.literal('file'), sha256: z.string(), executable: z.boolean() }),
+  z.object({ kind: z.literal('symlink'), target: z.string() }),
+]);
+export type LandedSide = z.infer<typeof landedSideSchema>;
+
+/** `journal/<landingId>/landing.json`: enough to finish, to take back, and to say what happened. */
+export const landingRecordSchema = z.object({
+  v: z.literal(1),
+  id: landingIdSchema,
+  taskId: taskIdSchema,
+  at: z.string(),
+  checkout: z.string(),
+  /** `writing`: begun, files may be half done; `undoing` the same the other way. */
+  state: z.enum(['writing', 'landed', 'undoing', 'undone']),
+  ours: z.string(),
+  merged: z.string(),
+  /** File contents lie beside it as `before/<n>` and `after/<n>`, n the index in this list. */
+  paths: z.array(z.object({ path: z.string(), before: landedSideSchema, after: landedSideSchema })),
+});
+export type LandingRecord = z.infer<typeof landingRecordSchema>;

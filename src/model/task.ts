@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { landingIdSchema, taskIdSchema } from './ids';
+import { taskPacketSchema } from './packet';
+import { runSchema } from './run';
+import { snapshotSchema } from './snapshot';
+import { verdictSchema } from './verdict';
+
+export const taskStateNameSchema = z.enum(['open', 'accepted', 'discarded', 'closed']);
+export type TaskStateName = z.infer<typeof taskStateNameSchema>;
+
+/**
+ * An ending that has begun and whose two halves (Task state, Worktree fate) are not both done. It is written
+ * before the first half and cleared with the last; the next start finishes what it finds.
+ */
+export const pendingEndingSchema = z.object({
+  to: taskStateNameSchema,
+  at: z.string(),
+  landingId: landingIdSchema.optional(),
+});
+export type PendingEnding = z.infer<typeof pendingEndingSchema>;
+
+export const taskSchema = z.object({
+  v: z.literal(1),
+  id: taskIdSchema,
+  slug: z.string().min(1),
+  packet: taskPacketSchema,
+  agent: z.string(),
+  createdAt: z.string(),
+  changedAt: z.string(),
+  state: taskStateNameSchema,
+  /** The branch of the Task's Worktree, a full ref name; absent for a Task that runs in place. */
+  branch: z.string().optional(),
+  worktreePath: z.string().optional(),
+  runs: z.array(runSchema),
+  /** The newest Snapshot of the Worktree; restore and review use it. */
+  snapshot: snapshotSchema.optional(),
+  snapshotCount: z.number().int().nonnegative(),
+  verdicts: z.array(verdictSchema),
+  /** Landings of this Task, newest last; the last one not undone is what `undo` takes back. */
+  landings: z.array(z.object({ id: landingIdSchema, at: z.string(), undoneAt: z.string().optional() })),
+  /** Ignored files that were kept when the Worktree was removed: a folder under `aside/`. */
+  aside: z.string().optional(),
+  pending: pendingEndingSchema.optional(),
+});
+export type Task = z.infer<typeof taskSchema>;
+
+/** The Verdict that counts: the newest one. */
+export function currentVerdict(task: Task): z.infer<typeof verdictSchema> | undefined {
+  return task.verdicts.at(-1);
+}

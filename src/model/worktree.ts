@@ -1,0 +1,29 @@
+import * as z from 'zod';
+import { taskIdSchema } from './ids';
+import { baseSchema } from './packet';
+
+export const worktreeStateSchema = z.enum([
+  'creating',
+  'ready',
+  'busy',
+  'removing',
+  'removed',
+  'failed',
+  'missing',
+]);
+export type WorktreeState = z.infer<typeof worktreeStateSchema>;
+
+/** One line of `worktrees/index.json`. */
+export const worktreeSchema = z.object({
+  path: z.string(),
+  /** Full ref name, such as `refs/heads/tributary/fix-parser`. */
+  branch: z.string(),
+  base: baseSchema,
+  taskId: taskIdSchema,
+  state: worktreeStateSchema,
+  changedAt: z.string(),
+});
+export type Worktree = z.infer<typeof worktreeSchema>;
+
+export const worktreeIndexSchema = z.object({ v: z.literal(1), worktrees: z.array(worktreeSchema) });
+export type WorktreeIndex = z.infer<typeof worktreeIndexSchema>;

@@ -1,0 +1,127 @@
+import type { Disposable } from '../base/disposable';
+import type { BoardEvent } from '../model/events';
+import type { LandingId, RunId, TaskId } from '../model/ids';
+import type { LandingRecord } from '../model/landing';
+import type { OwnerRef } from '../model/run';
+import type { Task } from '../model/task';
+import type { NewEntry, Transcript, TranscriptEntry, TranscriptHeader } from '../model/transcript';
+import type { Worktree } from '../model/worktree';
+
+/** Something on disk that could not be used; it was kept, renamed or left, never deleted. */
+export interface StoreProblem {
+  readonly path: string;
+  readonly code: 'corruptFile' | 'newerStore';
+  readonly message: string;
+}
+
+/** The Tasks of a repository, one folder each. Writes go through the board lock; only `taskService` calls them. */
+export interface TaskStore {
+  /** `build` gets an id that exclusive creation of its folder has decided. */
+  create(build: (id: TaskId) => Task): Promise<Task>;
+  /** Reads, changes and saves under the board lock. Throws `unknownId`, `newerStore`. `change` may return the same object: nothing is written then. */
+  update(id: TaskId, change: (task: Task) => Task): Promise<Task>;
+  /** An id no Run of the board has had. */
+  newRunId(): Promise<RunId>;
+  load(id: TaskId): Promise<Task>;
+  list(): Promise<{ tasks: readonly Task[]; problems: readonly StoreProblem[] }>;
+  /** Fires with the id when another process (or we) changed a Task: Node's watch plus a slow poll. */
+  watch(listener: (id: TaskId) => void): Disposable;
+}
+
+/** An open transcript file; entries get `id`, `parentId` and `at` here. */
+export interface TranscriptWriter {
+  /** Resolves when the line is with the operating system. Calls are kept in order. */
+  append(entry: NewEntry): Promise<TranscriptEntry>;
+  close(): Promise<void>;
+}
+
+export interface TranscriptStore {
+  /** Creates `runs/<runId>.jsonl` exclusively and writes the header. */
+  create(header: TranscriptHeader): Promise<TranscriptWriter>;
+  /** Opens a transcript of a dead owner to append to; a half last line is closed first. */
+  reopen(taskId: TaskId, runId: RunId): Promise<TranscriptWriter>;
+  /** Throws `unknownId` when there is none. */
+  read(taskId: TaskId, runId: RunId): Promise<Transcript>;
+  /** `<runId>.output.md`, once, atomically. */
+  writeOutput(taskId: TaskId, runId: RunId, text: string): Promise<void>;
+  /** `runs/<runId>.out/`, not created yet. */
+  outDirectory(taskId: TaskId, runId: RunId): string;
+  path(taskId: TaskId, runId: RunId): string;
+}
+
+/** `worktrees/index.json` and `worktrees/events.jsonl`. */
+export interface WorktreeRecords {
+  list(): Promise<readonly Worktree[]>;
+  /** Adds or replaces the record of the Task, under the board lock. */
+  put(worktree: Worktree): Promise<void>;
+  appendEvent(event: BoardEvent): Promise<void>;
+  readEvents(): Promise<readonly BoardEvent[]>;
+}
+
+/** A lock held; `release` is idempotent. */
+export interface HeldLock {
+  release(): Promise<void>;
+}
+
+/** Locks across processes, as files with their owner; a dead owner's lock is taken over. */
+export interface Locks {
+  /** Waits with backoff. Throws `lockTimeout` naming the holder, or `cancelled`. Default wait 30,000 ms. */
+  acquire(name: string, options?: { waitMs?: number; signal?: AbortSignal }): Promise<HeldLock>;
+  withLock<T>(
+    name: string,
+    body: () => Promise<T>,
+    options?: { waitMs?: number; signal?: AbortSignal },
+  ): Promise<T>;
+}
+
+/** The processes that keep Runs alive. */
+export interface Owners {
+  /** This process; its heartbeat file is written at the first call. */
+  self(): Promise<OwnerRef>;
+  /** Same host: pid and process start time decide at once; else a heartbeat younger than 30 s. */
+  isAlive(owner: OwnerRef): Promise<boolean>;
+  /** Stops the heartbeat and removes our file. */
+  dispose(): Promise<void>;
+}
+
+export type TaskRequest =
+  | { readonly kind: 'stop'; readonly runId: RunId; readonly force: boolean }
+  | { readonly kind: 'message'; readonly runId: RunId; readonly text: string }
+  | {
+      readonly kind: 'answer';
+      readonly runId: RunId;
+      readonly questionId: string;
+      readonly allowed: boolean;
+    };
+
+/** Files in `tasks/<taskId>/requests/`: how another process speaks to the owner of a Run. */
+export interface Requests {
+  send(taskId: TaskId, request: TaskRequest): Promise<void>;
+  /** Calls `onRequest` once per request file, in order, and removes it; watched, and polled each 500 ms. */
+  serve(taskId: TaskId, onRequest: (request: TaskRequest) => void): Disposable;
+}
+
+/** `journal/<landingId>/`: what a Landing writes, before it writes. */
+export interface Journal {
+  /** A fresh folder and id. */
+  create(): Promise<{ id: LandingId; directory: string }>;
+  save(record: LandingRecord): Promise<void>;
+  load(id: LandingId): Promise<LandingRecord>;
+  list(): Promise<readonly LandingRecord[]>;
+  directory(id: LandingId): string;
+}
+
+/** Everything under `<git common dir>/tributary/`. */
+export interface Store {
+  readonly directory: string;
+  readonly tasks: TaskStore;
+  readonly transcripts: TranscriptStore;
+  readonly worktrees: WorktreeRecords;
+  readonly locks: Locks;
+  readonly owners: Owners;
+  readonly requests: Requests;
+  readonly journal: Journal;
+  /** `aside/<taskId>/`, not created. */
+  asideDirectory(taskId: TaskId): string;
+  dispose(): Promise<void>;
+}
