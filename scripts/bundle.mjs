@@ -1,0 +1,50 @@
+// The one place that knows how sources become bundles. Import it after `ensureDependencies()`.
+
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { root } from './ensure.mjs';
+
+const requireShim =
+  "import { createRequire as tributaryRequire } from 'node:module'; const require = tributaryRequire(import.meta.url);";
+
+const shared = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  loader: { '.md': 'text' },
+  logLevel: 'warning',
+};
+
+/** The command line, into `dist/`. Answers esbuild's metafile. */
+export async function bundleProduct() {
+  const result = await build({
+    ...shared,
+    entryPoints: { cli: 'src/cli/main.ts' },
+    outdir: join(root, 'dist'),
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    minify: true,
+    keepNames: false,
+    sourcemap: false,
+    metafile: true,
+    external: ['vscode', '@vscode/ripgrep'],
+    banner: { js: requireShim },
+  });
+  return result.metafile;
+}
+
+/** Test files, one bundle each, packages left outside. */
+export async function bundleTests(files, outdir) {
+  await build({
+    ...shared,
+    entryPoints: files,
+    outdir,
+    outbase: join(root, 'test'),
+    outExtension: { '.js': '.mjs' },
+    packages: 'external',
+    sourcemap: 'inline',
+    define: { 'process.env.TRIBUTARY_ROOT': JSON.stringify(root) },
+  });
+}

@@ -1,0 +1,104 @@
+// npm test [-- --only SUITE[,SUITE]] [--files a.test.ts,b.test.ts] [--grep TEXT] [--long]
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureDependencies, root } from './ensure.mjs';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    files: { type: 'string' },
+    grep: { type: 'string' },
+    long: { type: 'boolean', default: false },
+    'no-build': { type: 'boolean', default: false },
+  },
+});
+
+ensureDependencies();
+
+/** Suite name -> seconds one test may take. Each is a folder under test/; `static` is the compiler and the linter. */
+const suites = { static: 0, unit: 10, process: 30, store: 30, git: 60, wire: 60, cli: 120 };
+const wanted = values.only ? values.only.split(',') : Object.keys(suites);
+for (const name of wanted) {
+  if (!(name in suites)) {
+    console.error(`unknown suite "${name}"; there are: ${Object.keys(suites).join(', ')}`);
+    process.exit(2);
+  }
+}
+
+const outRoot = join(root, 'out', `test-${process.pid}`);
+const total = { passed: 0, failed: 0, skipped: 0 };
+try {
+  if (wanted.includes('cli') && !values['no-build']) {
+    const { buildProduct } = await import('./build.mjs');
+    await buildProduct();
+  }
+  for (const name of wanted) {
+    const counts = name === 'static' ? runStatic() : await runSuite(name);
+    for (const key of Object.keys(total)) total[key] += counts[key];
+  }
+} finally {
+  rmSync(outRoot, { recursive: true, force: true });
+}
+console.log(
+  `\n${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`,
+);
+process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);
+
+function runStatic() {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const bin = (name) =>
+    join(root, 'node_modules', '.bin', process.platform === 'win32' ? `${name}.cmd` : name);
+  for (const [label, command, args] of [
+    ['types', bin('tsc'), ['--noEmit']],
+    ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],
+  ]) {
+    const result = spawnSync(command, args, {
+      cwd: root,
+      stdio: 'inherit',
+      shell: process.platform === 'win32',
+    });
+    console.log(`  ${result.status === 0 ? '✔' : '✖'} ${label}`);
+    counts[result.status === 0 ? 'passed' : 'failed'] += 1;
+  }
+  return counts;
+}
+
+async function runSuite(name) {
+  const directory = join(root, 'test', name);
+  const found = existsSync(directory) ? readdirSync(directory, { recursive: true }) : [];
+  const chosen = values.files?.split(',');
+  const files = found
+    .filter((file) => file.endsWith('.test.ts'))
+    .filter((file) => values.long || !file.endsWith('.long.test.ts'))
+    .map((file) => join(directory, file))
+    .filter((file) => !chosen || chosen.some((part) => file.endsWith(part)))
+    .sort();
+  if (files.length === 0) return { passed: 0, failed: 0, skipped: 0 };
+  console.log(`\n== ${name}`);
+  const { bundleTests } = await import('./bundle.mjs');
+  mkdirSync(outRoot, { recursive: true });
+  await bundleTests(files, outRoot);
+  const countsPath = join(outRoot, `${name}.json`);
+  const request = {
+    files: files.map((file) => join(outRoot, file.slice(join(root, 'test').length).replace(/\.ts$/, '.mjs'))),
+    grep: values.grep,
+    timeoutMs: suites[name] * 1000 * (values.long ? 20 : 1),
+    countsPath,
+  };
+  spawnSync(
+    process.execPath,
+    ['--enable-source-maps', join(root, 'scripts', 'mochaSuite.mjs'), JSON.stringify(request)],
+    {
+      cwd: root,
+      stdio: 'inherit',
+      env: { ...process.env, ...(values.long ? { TRIBUTARY_LONG: '1' } : {}) },
+    },
+  );
+  if (!existsSync(countsPath)) {
+    console.error(`the ${name} suite did not finish`);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+  return JSON.parse(readFileSync(countsPath, 'utf8'));
+}
