@@ -26,6 +26,8 @@ export interface RebuildWorktree {
   readonly headCommit: string;
   /** The files to bring back: tracked and untracked. */
   readonly tree: string;
+  /** What `remove` set aside; moved back after the files, where nothing stands in the way. */
+  readonly asideDirectory?: string;
   readonly lockReason: string;
   readonly signal?: AbortSignal;
 }

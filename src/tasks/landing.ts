@@ -1,0 +1,151 @@
+import { TributaryError } from '../base/errors';
+import type { MergePreview, Merges } from '../git/merges';
+import type { LandingId } from '../model/ids';
+import type { LandedSide, LandingRecord } from '../model/landing';
+import type { Task } from '../model/task';
+import type { Store } from '../store/store';
+
+export interface LandingDeps {
+  readonly merges: Merges;
+  readonly store: Store;
+  readonly now: () => string;
+}
+
+export type LandOutcome =
+  | { readonly kind: 'landed'; readonly id: LandingId; readonly paths: readonly string[] }
+  | { readonly kind: 'conflict'; readonly preview: MergePreview }
+  | { readonly kind: 'stale'; readonly paths: readonly string[] };
+
+/**
+ * Brings an accepted ChangeSet into the user's checkout and takes it back: previewed, journalled before the
+ * first byte is written, each file checked against what the preview saw. Nothing else is written.
+ */
+export class Landing {
+  private readonly deps: LandingDeps;
+
+  constructor(deps: LandingDeps) {
+    this.deps = deps;
+  }
+
+  preview(task: Task, theirs: string): Promise<MergePreview> {
+    const { base, checkout } = places(task);
+    return this.deps.merges.preview({ checkout, base, theirs });
+  }
+
+  /** Lands `theirs`. `onJournalled` runs when the journal stands and nothing is written yet. */
+  async land(
+    task: Task,
+    theirs: string,
+    onJournalled: (id: LandingId) => Promise<void>,
+  ): Promise<LandOutcome> {
+    return this.deps.store.locks.withLock('landing', async () => {
+      const preview = await this.preview(task, theirs);
+      if (preview.conflicts.length > 0) return { kind: 'conflict', preview };
+      const { checkout } = places(task);
+      const record = await this.journal(task, preview);
+      const stale = await this.deps.merges.stalePaths(checkout, preview.paths);
+      if (stale.length > 0) {
+        await this.deps.store.journal.save({ ...record, state: 'undone' });
+        return { kind: 'stale', paths: stale };
+      }
+      await onJournalled(record.id);
+      await this.write(record, 'after');
+      await this.deps.store.journal.save({ ...record, state: 'landed' });
+      return { kind: 'landed', id: record.id, paths: record.paths.map((one) => one.path) };
+    });
+  }
+
+  /** Takes a Landing back byte for byte; `stale` when the user changed one of its files since. */
+  async undo(id: LandingId): Promise<{ kind: 'undone' | 'stale'; paths: readonly string[] }> {
+    return this.deps.store.locks.withLock('landing', async () => {
+      const record = await this.deps.store.journal.load(id);
+      const paths = record.paths.map((one) => one.path);
+      if (record.state === 'undone') return { kind: 'undone', paths };
+      const stale = await this.neither(record, record.state === 'landed' ? ['after'] : ['before', 'after']);
+      if (stale.length > 0) return { kind: 'stale', paths: stale };
+      await this.deps.store.journal.save({ ...record, state: 'undoing' });
+      await this.write(record, 'before');
+      await this.deps.store.journal.save({ ...record, state: 'undone' });
+      return { kind: 'undone', paths };
+    });
+  }
+
+  /**
+   * Finishes a Landing whose process died while it wrote. Answers the paths that are neither as before nor as
+   * after (the user changed them meanwhile): those are left, and the Landing stays unfinished.
+   */
+  async finish(id: LandingId): Promise<{ state: LandingRecord['state']; strange: readonly string[] }> {
+    return this.deps.store.locks.withLock('landing', async () => {
+      const record = await this.deps.store.journal.load(id);
+      if (record.state === 'landed' || record.state === 'undone') return { state: record.state, strange: [] };
+      const strange = await this.neither(record, ['before', 'after']);
+      if (strange.length > 0) return { state: record.state, strange };
+      const isLanding = record.state === 'writing';
+      await this.write(record, isLanding ? 'after' : 'before');
+      const state = isLanding ? 'landed' : 'undone';
+      await this.deps.store.journal.save({ ...record, state });
+      return { state, strange: [] };
+    });
+  }
+
+  private async journal(task: Task, preview: MergePreview): Promise<LandingRecord> {
+    const { store, merges, now } = this.deps;
+    const { checkout } = places(task);
+    const { id, directory } = await store.journal.create();
+    const paths = await merges.stage({ checkout, merged: preview.merged, paths: preview.paths, directory });
+    const record: LandingRecord = {
+      v: 1,
+      id,
+      taskId: task.id,
+      at: now(),
+      checkout,
+      state: 'writing',
+      ours: preview.ours,
+      merged: preview.merged,
+      paths: [...paths],
+    };
+    await store.journal.save(record);
+    return record;
+  }
+
+  private async write(record: LandingRecord, side: 'before' | 'after'): Promise<void> {
+    const directory = this.deps.store.journal.directory(record.id);
+    // Removals first: a file may give way to a folder of the same name. Deepest first, so that folders empty.
+    const order = record.paths
+      .map((_, index) => index)
+      .sort((a, b) => removalRank(record, side, a) - removalRank(record, side, b));
+    for (const index of order) {
+      const one = record.paths[index];
+      if (one === undefined) continue;
+      await this.deps.merges.putSide(record.checkout, one.path, one[side], `${directory}/${side}/${index}`);
+    }
+  }
+
+  private async neither(record: LandingRecord, sides: ReadonlyArray<'before' | 'after'>): Promise<string[]> {
+    const strange: string[] = [];
+    for (const one of record.paths) {
+      const now = await this.deps.merges.sideOf(record.checkout, one.path);
+      if (!sides.some((side) => sameSide(now, one[side]))) strange.push(one.path);
+    }
+    return strange;
+  }
+}
+
+function removalRank(record: LandingRecord, side: 'before' | 'after', index: number): number {
+  const one = record.paths[index];
+  if (one === undefined || one[side].kind !== 'absent') return 1;
+  return -one.path.length;
+}
+
+/** Whether two sides are the same bytes. */
+export function sameSide(a: LandedSide, b: LandedSide): boolean {
+  if (a.kind === 'file' && b.kind === 'file') return a.sha256 === b.sha256 && a.executable === b.executable;
+  if (a.kind === 'symlink' && b.kind === 'symlink') return a.target === b.target;
+  return a.kind === b.kind;
+}
+
+function places(task: Task): { base: string; checkout: string } {
+  const { root, base } = task.packet.repository;
+  if (root === '') throw new TributaryError('internal', `task ${task.id} names no checkout`);
+  return { base: base.commit, checkout: root };
+}

@@ -1,0 +1,255 @@
+import { TributaryError, toTributaryError } from '../base/errors';
+import type { Repository } from '../git/repository';
+import type { Snapshots, TakenSnapshot } from '../git/snapshots';
+import type { Worktrees } from '../git/worktrees';
+import type { RunId } from '../model/ids';
+import type { Snapshot } from '../model/snapshot';
+import type { Task } from '../model/task';
+import type { Worktree, WorktreeState } from '../model/worktree';
+import type { HeldLock, Store } from '../store/store';
+import type { NewBoardEvent, TaskRecords } from './taskRecords';
+
+export interface WorktreeKeeperDeps {
+  readonly records: TaskRecords;
+  readonly store: Store;
+  readonly repository: Repository;
+  readonly worktrees: Worktrees;
+  readonly snapshots: Snapshots;
+  /** `tributary.worktrees.root`. */
+  readonly rootSetting?: string;
+}
+
+/** A Task whose Worktree stands: both names are set. */
+export type TaskWithWorktree = Task & { readonly branch: string; readonly worktreePath: string };
+
+/** The life of Tasks' Worktrees: makes, records, snapshots, removes and brings them back. */
+export class WorktreeKeeper {
+  private readonly deps: WorktreeKeeperDeps;
+
+  constructor(deps: WorktreeKeeperDeps) {
+    this.deps = deps;
+  }
+
+  /** One writer per Worktree, and no two Tasks on a branch: held by a Run and by every ending. */
+  async lockFor(task: Task, signal?: AbortSignal, waitMs = 2_000): Promise<HeldLock> {
+    const name = `worktree-${task.branch ?? task.id}`;
+    return this.deps.store.locks.acquire(name, { waitMs, ...(signal ? { signal } : {}) });
+  }
+
+  /** Chooses a free name and records it as `creating`, so that no other process takes it. */
+  async reserve(slug: string, task: Task): Promise<TaskWithWorktree & { readonly slug: string }> {
+    const { store, worktrees, records } = this.deps;
+    const { root } = await worktrees.chooseRoot(this.deps.rootSetting);
+    return store.locks.withLock('names', async () => {
+      const taken = new Set((await store.worktrees.list()).map((known) => known.branch));
+      const chosen = await worktrees.chooseName(root, slug || task.id, (candidate) =>
+        [...taken].some(
+          (branch) => branch.endsWith(`/${candidate}`) || branch.endsWith(`/tributary-${candidate}`),
+        ),
+      );
+      const named = { branch: chosen.branch, worktreePath: chosen.path, slug: chosen.slug };
+      const saved = await records.change(task.id, (current) => ({ ...current, ...named }));
+      await this.record({ ...saved, ...named }, 'creating');
+      return { ...saved, ...named };
+    });
+  }
+
+  /**
+   * The Task's Worktree, made or brought back when it is not there. `onReady` is called between registration
+   * and use. Throws what `Worktrees` throws; nothing is left behind then.
+   */
+  async ensure(task: Task, runId: RunId, signal: AbortSignal): Promise<TaskWithWorktree> {
+    const named =
+      task.branch !== undefined && task.worktreePath !== undefined
+        ? { ...task, branch: task.branch, worktreePath: task.worktreePath }
+        : await this.reserve(task.slug, task);
+    const known = await this.recordOf(named);
+    if (known && (known.state === 'ready' || known.state === 'busy')) {
+      if (await this.isRegistered(named)) return this.busy(named, runId);
+      return this.bringBack(named, runId, signal);
+    }
+    if (named.snapshot !== undefined) return this.bringBack(named, runId, signal);
+    await this.making(named, () =>
+      this.deps.worktrees.create({
+        path: named.worktreePath,
+        branch: named.branch,
+        commit: named.packet.repository.base.commit,
+        lockReason: lockReason(named, runId),
+        signal,
+      }),
+    );
+    return this.busy(named, runId);
+  }
+
+  /** Unlocks a Worktree whose Run is over. */
+  async release(task: TaskWithWorktree): Promise<void> {
+    await this.deps.worktrees.setLock(task.worktreePath, undefined);
+    await this.record(task, 'ready');
+  }
+
+  /** Records the Worktree as it stands; the Task then names the new Snapshot. Unchanged since the last one: that one. */
+  async snapshot(
+    task: TaskWithWorktree,
+    at: { runId: RunId; turn: number },
+  ): Promise<{ task: TaskWithWorktree; snapshot: Snapshot }> {
+    const { snapshots, records } = this.deps;
+    const tree = await snapshots.treeOf(task.worktreePath);
+    if (task.snapshot?.tree === tree) return { task, snapshot: task.snapshot };
+    const number = task.snapshotCount + 1;
+    const taken = await snapshots.take({
+      worktreePath: task.worktreePath,
+      taskId: task.id,
+      number,
+      tree,
+      message: `Tributary snapshot ${number} of ${task.id}\n\nRun ${at.runId}, turn ${at.turn}`,
+      ...(task.snapshot ? { previous: task.snapshot.commit } : {}),
+    });
+    const snapshot = toSnapshot(taken, at, records.now());
+    const event: NewBoardEvent = {
+      type: 'snapshot',
+      runId: at.runId,
+      turn: at.turn,
+      commit: snapshot.commit,
+      tree,
+    };
+    const saved = await records.change(
+      task.id,
+      (current) => ({ ...current, snapshot, snapshotCount: number }),
+      event,
+    );
+    return { task: { ...saved, branch: task.branch, worktreePath: task.worktreePath }, snapshot };
+  }
+
+  /** Takes the Worktree away; its files are in the Task's Snapshot, ignored ones go aside. */
+  async remove(task: TaskWithWorktree): Promise<{ aside?: string }> {
+    const { records, store, worktrees } = this.deps;
+    const keptCommit = task.snapshot?.commit ?? task.packet.repository.base.commit;
+    const asideDirectory = store.asideDirectory(task.id);
+    await this.record(task, 'removing');
+    await records.report(task, { type: 'worktree.remove.started', path: task.worktreePath });
+    try {
+      const { hasAside } = await worktrees.remove({
+        path: task.worktreePath,
+        branch: task.branch,
+        keptCommit,
+        asideDirectory,
+      });
+      await this.record(task, 'removed');
+      await records.report(task, { type: 'worktree.remove.completed', path: task.worktreePath });
+      return hasAside ? { aside: asideDirectory } : {};
+    } catch (error) {
+      const failure = toTributaryError(error);
+      await records.report(task, {
+        type: 'worktree.remove.failed',
+        path: task.worktreePath,
+        code: failure.code,
+        message: failure.message,
+      });
+      throw failure;
+    }
+  }
+
+  /** Brings a removed Worktree back as its Snapshot had it. */
+  async bringBack(
+    task: TaskWithWorktree,
+    runId: RunId | undefined,
+    signal?: AbortSignal,
+  ): Promise<TaskWithWorktree> {
+    const snapshot = task.snapshot;
+    const base = task.packet.repository.base.commit;
+    await this.making(task, async () => {
+      await this.deps.worktrees.rebuild({
+        path: task.worktreePath,
+        branch: task.branch,
+        headCommit: snapshot?.headCommit ?? base,
+        tree: snapshot?.tree ?? base,
+        lockReason: lockReason(task, runId),
+        ...(task.aside === undefined ? {} : { asideDirectory: task.aside }),
+        ...(signal ? { signal } : {}),
+      });
+    });
+    return runId === undefined ? task : this.busy(task, runId);
+  }
+
+  /** Whether git knows the Worktree and its folder is there. */
+  async isRegistered(task: TaskWithWorktree): Promise<boolean> {
+    const listed = await this.deps.worktrees.list();
+    return listed.some((one) => one.path === task.worktreePath && one.prunableReason === undefined);
+  }
+
+  async recordOf(task: Task): Promise<Worktree | undefined> {
+    return (await this.deps.store.worktrees.list()).find((known) => known.taskId === task.id);
+  }
+
+  async record(task: TaskWithWorktree, state: WorktreeState): Promise<void> {
+    await this.deps.store.worktrees.put({
+      path: task.worktreePath,
+      branch: task.branch,
+      base: task.packet.repository.base,
+      taskId: task.id,
+      state,
+      changedAt: this.deps.records.now(),
+    });
+  }
+
+  private async busy(task: TaskWithWorktree, runId: RunId): Promise<TaskWithWorktree> {
+    await this.deps.worktrees.setLock(task.worktreePath, lockReason(task, runId));
+    await this.record(task, 'busy');
+    return task;
+  }
+
+  private async making(task: TaskWithWorktree, make: () => Promise<void>): Promise<void> {
+    const { records } = this.deps;
+    await this.record(task, 'creating');
+    await records.report(task, { type: 'worktree.create.started' });
+    try {
+      await make();
+    } catch (error) {
+      const failure = toTributaryError(error);
+      await this.record(task, 'failed');
+      await records.report(task, {
+        type: 'worktree.create.failed',
+        code: failure.code,
+        message: failure.message,
+      });
+      throw failure;
+    }
+    await records.report(task, {
+      type: 'worktree.create.completed',
+      path: task.worktreePath,
+      branch: task.branch,
+      base: task.packet.repository.base.commit,
+    });
+  }
+}
+
+/** The Task as one that has a Worktree. Throws `wrongState` for one that ran in place. */
+export function withWorktree(task: Task): TaskWithWorktree {
+  if (task.branch === undefined || task.worktreePath === undefined) {
+    throw new TributaryError(
+      'wrongState',
+      `task ${task.id} has no worktree: it ran in place and changed nothing`,
+      {
+        details: { taskId: task.id },
+      },
+    );
+  }
+  return { ...task, branch: task.branch, worktreePath: task.worktreePath };
+}
+
+function lockReason(task: Task, runId: RunId | undefined): string {
+  return runId === undefined ? `tributary ${task.id}` : `tributary ${task.id} ${runId}`;
+}
+
+function toSnapshot(taken: TakenSnapshot, at: { runId: RunId; turn: number }, now: string): Snapshot {
+  return {
+    ref: taken.ref,
+    commit: taken.commit,
+    tree: taken.tree,
+    headCommit: taken.headCommit,
+    ...(taken.headRef === undefined ? {} : { headRef: taken.headRef }),
+    runId: at.runId,
+    turn: at.turn,
+    at: now,
+  };
+}
