@@ -16,6 +16,8 @@ export type LandOutcome =
   | { readonly kind: 'conflict'; readonly preview: MergePreview }
   | { readonly kind: 'stale'; readonly paths: readonly string[] };
 
+type Side = 'before' | 'after';
+
 /**
  * Brings an accepted ChangeSet into the user's checkout and takes it back: previewed, journalled before the
  * first byte is written, each file checked against what the preview saw. Nothing else is written.
@@ -49,8 +51,9 @@ export class Landing {
         return { kind: 'stale', paths: stale };
       }
       await onJournalled(record.id);
-      await this.write(record, 'after');
-      await this.deps.store.journal.save({ ...record, state: 'landed' });
+      const strange = await this.write(record, 'before', 'after');
+      await this.deps.store.journal.save({ ...record, state: strange.length > 0 ? 'undone' : 'landed' });
+      if (strange.length > 0) return { kind: 'stale', paths: strange };
       return { kind: 'landed', id: record.id, paths: record.paths.map((one) => one.path) };
     });
   }
@@ -64,9 +67,9 @@ export class Landing {
       const stale = await this.neither(record, record.state === 'landed' ? ['after'] : ['before', 'after']);
       if (stale.length > 0) return { kind: 'stale', paths: stale };
       await this.deps.store.journal.save({ ...record, state: 'undoing' });
-      await this.write(record, 'before');
-      await this.deps.store.journal.save({ ...record, state: 'undone' });
-      return { kind: 'undone', paths };
+      const strange = await this.write(record, 'after', 'before');
+      await this.deps.store.journal.save({ ...record, state: strange.length > 0 ? 'landed' : 'undone' });
+      return strange.length > 0 ? { kind: 'stale', paths: strange } : { kind: 'undone', paths };
     });
   }
 
@@ -81,7 +84,12 @@ export class Landing {
       const strange = await this.neither(record, ['before', 'after']);
       if (strange.length > 0) return { state: record.state, strange };
       const isLanding = record.state === 'writing';
-      await this.write(record, isLanding ? 'after' : 'before');
+      const changed = await this.write(
+        record,
+        isLanding ? 'before' : 'after',
+        isLanding ? 'after' : 'before',
+      );
+      if (changed.length > 0) return { state: record.state, strange: changed };
       const state = isLanding ? 'landed' : 'undone';
       await this.deps.store.journal.save({ ...record, state });
       return { state, strange: [] };
@@ -108,20 +116,42 @@ export class Landing {
     return record;
   }
 
-  private async write(record: LandingRecord, side: 'before' | 'after'): Promise<void> {
+  /**
+   * Brings every path from one side to the other, each looked at once more right before its rename. A path
+   * that is neither, or a failure, takes back what this call wrote. Answers the paths that were neither.
+   */
+  private async write(record: LandingRecord, from: Side, to: Side): Promise<readonly string[]> {
+    const written: number[] = [];
+    try {
+      for (const index of writingOrder(record, to)) {
+        const one = record.paths[index];
+        if (one === undefined) continue;
+        const now = await this.deps.merges.sideOf(record.checkout, one.path);
+        if (sameSide(now, one[to])) continue;
+        if (!sameSide(now, one[from])) {
+          await this.putAll(record, written.reverse(), from);
+          return [one.path];
+        }
+        await this.putAll(record, [index], to);
+        written.push(index);
+      }
+      return [];
+    } catch (error) {
+      await this.putAll(record, written.reverse(), from);
+      throw error;
+    }
+  }
+
+  private async putAll(record: LandingRecord, indexes: readonly number[], side: Side): Promise<void> {
     const directory = this.deps.store.journal.directory(record.id);
-    // Removals first: a file may give way to a folder of the same name. Deepest first, so that folders empty.
-    const order = record.paths
-      .map((_, index) => index)
-      .sort((a, b) => removalRank(record, side, a) - removalRank(record, side, b));
-    for (const index of order) {
+    for (const index of indexes) {
       const one = record.paths[index];
       if (one === undefined) continue;
       await this.deps.merges.putSide(record.checkout, one.path, one[side], `${directory}/${side}/${index}`);
     }
   }
 
-  private async neither(record: LandingRecord, sides: ReadonlyArray<'before' | 'after'>): Promise<string[]> {
+  private async neither(record: LandingRecord, sides: readonly Side[]): Promise<string[]> {
     const strange: string[] = [];
     for (const one of record.paths) {
       const now = await this.deps.merges.sideOf(record.checkout, one.path);
@@ -131,10 +161,13 @@ export class Landing {
   }
 }
 
-function removalRank(record: LandingRecord, side: 'before' | 'after', index: number): number {
-  const one = record.paths[index];
-  if (one === undefined || one[side].kind !== 'absent') return 1;
-  return -one.path.length;
+/** Removals first, deepest first: a file may give way to a folder of the same name, or the reverse. */
+function writingOrder(record: LandingRecord, to: Side): number[] {
+  const rank = (index: number): number => {
+    const one = record.paths[index];
+    return one !== undefined && one[to].kind === 'absent' ? -one.path.length : 1;
+  };
+  return record.paths.map((_, index) => index).sort((a, b) => rank(a) - rank(b));
 }
 
 /** Whether two sides are the same bytes. */

@@ -1,0 +1,313 @@
+import type { AgentKit, AgentRole, Assembled } from '../agent/agentKit';
+import type { LoopOutcome } from '../agent/agentLoop';
+import type { CheckReport, FindingReport, ToolContext } from '../agent/tools/tool';
+import { type CancelReason, cancelReasonOf } from '../base/async';
+import type { Emitter } from '../base/emitter';
+import { type TributaryError, toTributaryError } from '../base/errors';
+import type { Answer } from '../model/answer';
+import type { Message } from '../model/messages';
+import type { Run } from '../model/run';
+import type { Task } from '../model/task';
+import type { LiveEvent, NewEntry, TranscriptHeader } from '../model/transcript';
+import { noUsage, type Usage } from '../model/usage';
+import type { Store, TranscriptWriter } from '../store/store';
+import type { ObservedCommand } from '../verify/verifier';
+import { conversationOf, joinMessages } from './conversation';
+import { ObservedCommands } from './observedCommands';
+import type { PermissionPort } from './permission';
+import type { AppendedEntry, StreamedEvent } from './taskService';
+
+/** Where a Run works: its Worktree, or the user's checkout for an agent that only reads. */
+export interface RunPlace {
+  readonly root: string;
+  readonly branch?: string;
+  readonly isWorktree: boolean;
+  readonly treeAtStart: string;
+}
+
+export interface RunJob {
+  readonly task: Task;
+  readonly run: Run;
+  readonly role: AgentRole;
+  readonly place: RunPlace;
+  /** For those who judge. */
+  readonly diff?: { readonly patch: string; readonly files: readonly string[] };
+  readonly docs?: string;
+  readonly gitStatus?: string;
+  /** A folder of the Run's own, told as `TRIBUTARY_SCRATCH` and `TMPDIR`. */
+  readonly scratch?: string;
+  /** After a Turn that may have changed files. */
+  readonly onTurn: (turn: number) => Promise<void>;
+  readonly takeMessages: () => readonly string[];
+}
+
+/** How a Run ended, and what it left behind for whoever asked. */
+export interface RunOutcome {
+  readonly state: 'completed' | 'failed' | 'stopped' | 'interrupted';
+  readonly reason: string;
+  readonly message: string;
+  readonly usage: Usage;
+  readonly text: string;
+  readonly answer?: Answer;
+  readonly checks: readonly CheckReport[];
+  readonly findings: readonly FindingReport[];
+  readonly commands: readonly ObservedCommand[];
+}
+
+export interface RunSupervisorDeps {
+  readonly kit: AgentKit;
+  readonly store: Store;
+  readonly permission: PermissionPort;
+  readonly entries: Emitter<AppendedEntry>;
+  readonly stream: Emitter<StreamedEvent>;
+  /** Builds what tools need of the machine: environment, ripgrep, the Diff. */
+  readonly toolContext: (
+    job: RunJob,
+  ) => Omit<ToolContext, 'askPermission' | 'onCheck' | 'onFinding' | 'onTodos' | 'onLive'>;
+  readonly now: () => Date;
+  readonly random: () => number;
+  readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly appVersion: string;
+  readonly platform: string;
+}
+
+/** Runs one agent from its first message to its last, writing everything it does before anybody is told. */
+export class RunSupervisor {
+  private readonly deps: RunSupervisorDeps;
+
+  constructor(deps: RunSupervisorDeps) {
+    this.deps = deps;
+  }
+
+  /** Never throws for what a model, a tool or a user does: that is an outcome. Worktree and lock are the caller's. */
+  async run(job: RunJob, signal: AbortSignal): Promise<RunOutcome> {
+    const observed = new ObservedCommands();
+    const checks: CheckReport[] = [];
+    const findings: FindingReport[] = [];
+    let writer: TranscriptWriter | undefined;
+    try {
+      const model = await this.deps.kit.languageModel();
+      const opening = await this.open(job);
+      writer = await this.deps.store.transcripts.create(opening.header);
+      const append = this.appender(job, writer, observed);
+      if (opening.message !== undefined)
+        await append({ type: 'user', content: [...opening.message], origin: opening.origin });
+      const tools = this.deps.kit.toolSet(job.role, this.context(job, append, { checks, findings }));
+      const outcome = await this.deps.kit.loop(
+        {
+          model,
+          tools,
+          append,
+          onLive: (event) => this.live(job, event),
+          afterTurn: job.onTurn,
+          takeMessages: async () => job.takeMessages(),
+          mend: this.deps.kit.mend,
+          random: this.deps.random,
+          delay: this.deps.delay,
+          now: this.deps.now,
+        },
+        {
+          system: opening.header.system,
+          params: opening.header.params,
+          messages: opening.messages,
+          firstCall: opening.firstCall,
+          maxTurns: job.task.packet.limits.turns,
+          silenceMs: job.role.silenceMs,
+        },
+        signal,
+      );
+      const ended = this.ended(outcome);
+      await append({ type: 'state', state: ended.state, reason: ended.reason });
+      if (ended.text !== '')
+        await this.deps.store.transcripts.writeOutput(job.task.id, job.run.id, ended.text);
+      return { ...ended, checks, findings, commands: observed.list() };
+    } catch (error) {
+      return { ...failed(error, signal), checks, findings, commands: observed.list() };
+    } finally {
+      await writer?.close();
+    }
+  }
+
+  /** What the first request says: assembled anew, or the conversation that this Run goes on with. */
+  private async open(job: RunJob): Promise<Opening> {
+    const { run } = job;
+    if (run.resumes !== undefined) {
+      const earlier = await conversationOf(this.deps, job.task.id, run.resumes);
+      const header = {
+        ...earlier.header,
+        ...this.headerOf(job),
+        system: earlier.header.system,
+        tools: earlier.header.tools,
+        params: earlier.header.params,
+        resumes: run.resumes,
+      };
+      const needsMessage = run.kind !== 'resume' || earlier.messages.at(-1)?.role !== 'user';
+      const message = needsMessage ? [{ type: 'text', text: run.instruction }] : undefined;
+      const messages =
+        message === undefined
+          ? earlier.messages
+          : joinMessages(earlier.messages, [{ role: 'user', content: message }]);
+      return {
+        header,
+        messages,
+        firstCall: earlier.lastCall + 1,
+        ...(message === undefined ? {} : { message }),
+        origin: run.kind === 'resume' ? 'resumed' : 'user',
+      };
+    }
+    const assembled = this.assemble(job);
+    const header: TranscriptHeader = {
+      ...this.headerOf(job),
+      system: [...assembled.system],
+      tools: [...this.deps.kit.toolSpecs(job.role)],
+      params: assembled.params,
+    };
+    const messages: Message[] = [{ role: 'user', content: [...assembled.message] }];
+    return { header, messages, firstCall: 1, message: assembled.message, origin: 'instruction' };
+  }
+
+  private assemble(job: RunJob): Assembled {
+    const { task, run, role, place } = job;
+    return this.deps.kit.assemble({
+      role,
+      model: run.model,
+      kind: run.kind,
+      packet: task.packet,
+      instruction: run.instruction,
+      place: {
+        directory: place.root,
+        isWorktree: place.isWorktree,
+        ...(place.branch === undefined ? {} : { branch: place.branch }),
+      },
+      today: this.deps.now().toISOString().slice(0, 10),
+      platform: this.deps.platform,
+      ...(job.docs === undefined || !role.wantsDocs ? {} : { docs: job.docs }),
+      ...(job.gitStatus === undefined || !role.wantsGitStatus ? {} : { gitStatus: job.gitStatus }),
+      ...(job.diff === undefined ? {} : { diff: job.diff }),
+    });
+  }
+
+  private headerOf(job: RunJob): Omit<TranscriptHeader, 'system' | 'tools' | 'params'> {
+    const { task, run, place } = job;
+    const { ref, commit } = task.packet.repository.base;
+    return {
+      v: 1,
+      type: 'header',
+      runId: run.id,
+      taskId: task.id,
+      kind: run.kind,
+      agent: run.agent,
+      model: run.model,
+      lifecycle: run.lifecycle,
+      context: run.context,
+      ...(run.parentRunId === undefined ? {} : { parentRunId: run.parentRunId }),
+      ...(run.parentToolCallId === undefined ? {} : { parentToolCallId: run.parentToolCallId }),
+      base: { ref, commit },
+      treeAtStart: place.treeAtStart,
+      appVersion: this.deps.appVersion,
+      startedAt: this.deps.now().toISOString(),
+    };
+  }
+
+  /** Entries are on disk before anybody is told. */
+  private appender(
+    job: RunJob,
+    writer: TranscriptWriter,
+    observed: ObservedCommands,
+  ): (entry: NewEntry) => Promise<void> {
+    return async (entry) => {
+      const written = await writer.append(entry);
+      observed.see(written);
+      this.deps.entries.fire({ taskId: job.task.id, runId: job.run.id, entry: written });
+    };
+  }
+
+  private live(job: RunJob, event: LiveEvent): void {
+    this.deps.stream.fire({ taskId: job.task.id, runId: job.run.id, event });
+  }
+
+  private context(
+    job: RunJob,
+    append: (entry: NewEntry) => Promise<void>,
+    reports: { checks: CheckReport[]; findings: FindingReport[] },
+  ): ToolContext {
+    let questions = 0;
+    return {
+      ...this.deps.toolContext(job),
+      onCheck: (report) => void reports.checks.push(report),
+      onFinding: (report) => void reports.findings.push(report),
+      onTodos: () => undefined,
+      onLive: (event) => this.live(job, event),
+      askPermission: async ({ toolUseId, tool, command }, signal) => {
+        questions += 1;
+        const questionId = `${job.run.id}_q${questions}`;
+        await append({ type: 'question', questionId, toolUseId, tool, command });
+        const decision = await this.deps.permission.ask(
+          { id: questionId, taskId: job.task.id, runId: job.run.id, agent: job.run.agent, tool, command },
+          signal,
+        );
+        await append({ type: 'answer', questionId, allowed: decision.kind === 'allowed', by: decision.by });
+        return decision.kind === 'allowed'
+          ? { kind: 'allowed' }
+          : { kind: 'denied', reason: decision.reason };
+      },
+    };
+  }
+
+  private ended(outcome: LoopOutcome): Omit<RunOutcome, 'checks' | 'findings' | 'commands'> {
+    switch (outcome.kind) {
+      case 'completed':
+        return {
+          state: 'completed',
+          reason: 'done',
+          message: '',
+          usage: outcome.usage,
+          text: outcome.text,
+          answer: this.deps.kit.parseAnswer(outcome.text),
+        };
+      case 'failed':
+        return {
+          state: 'failed',
+          reason: outcome.reason,
+          message: outcome.message,
+          usage: outcome.usage,
+          text: '',
+        };
+      case 'cancelled':
+        return { ...cancelledAs(outcome.reason), usage: outcome.usage, text: '' };
+    }
+  }
+}
+
+interface Opening {
+  readonly header: TranscriptHeader;
+  readonly messages: readonly Message[];
+  readonly firstCall: number;
+  /** Absent when the conversation already ends with the user. */
+  readonly message?: Assembled['message'];
+  readonly origin: 'instruction' | 'user' | 'resumed';
+}
+
+/** The end of a Run that was cancelled, by what cancelled it. */
+export function cancelledAs(reason: CancelReason): {
+  state: 'stopped' | 'interrupted' | 'failed';
+  reason: string;
+  message: string;
+} {
+  switch (reason) {
+    case 'user':
+      return { state: 'stopped', reason: 'user', message: 'stopped by the user' };
+    case 'shutdown':
+      return { state: 'interrupted', reason: 'shutdown', message: 'the process that ran it was shut down' };
+    case 'timeout':
+      return { state: 'failed', reason: 'limit', message: 'its time was used up' };
+    case 'budget':
+      return { state: 'failed', reason: 'limit', message: 'its budget was used up' };
+  }
+}
+
+function failed(error: unknown, signal: AbortSignal): Omit<RunOutcome, 'checks' | 'findings' | 'commands'> {
+  if (signal.aborted) return { ...cancelledAs(cancelReasonOf(signal)), usage: noUsage, text: '' };
+  const failure: TributaryError = toTributaryError(error);
+  return { state: 'failed', reason: failure.code, message: failure.message, usage: noUsage, text: '' };
+}
