@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { errnoOf } from '../base/errors';
+
+/** A process as the system lists it. `startKey` tells a reused pid from the process we knew. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parentPid: number;
+  readonly groupId: number;
+  readonly sessionId: number;
+  readonly startKey: string;
+}
+
+/** The environment variable that marks every process of one command, however far it moves away. */
+export const runMarkerVariable = 'TRIBUTARY_RUN';
+
+const isLinux = process.platform === 'linux';
+
+/** All running processes, zombies left out. On Linux from /proc, elsewhere from `ps`. */
+export async function listProcesses(): Promise<ProcessEntry[]> {
+  if (!isLinux) return listWithPs();
+  const names = await readdir('/proc');
+  const entries = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readEntry));
+  return entries.filter((entry) => entry !== undefined);
+}
+
+/** `rootPid` and everything below it, by parent, as it is now. */
+export async function listProcessTree(rootPid: number): Promise<ProcessEntry[]> {
+  const all = await listProcesses();
+  return closure(all, (entry) => entry.pid === rootPid, { bySession: false });
+}
+
+/** Every running process whose environment at its start held `TRIBUTARY_RUN=marker`; Linux only. */
+export async function listMarkedProcesses(marker: string): Promise<ProcessEntry[]> {
+  const all = await listProcesses();
+  const marked = await Promise.all(all.map((entry) => hasMarker(entry.pid, marker)));
+  return all.filter((_, index) => marked[index]);
+}
+
+/** True while the process lives and is still the one that `startKey` was read from. */
+export async function isSameProcessAlive(pid: number, startKey: string): Promise<boolean> {
+  if (!isLinux) return signalProcess(pid, 0);
+  const entry = await readEntry(String(pid));
+  return entry?.startKey === startKey;
+}
+
+/** Direct children by pid; Linux only, empty elsewhere. Cheap: it reads one small file. */
+export async function childrenOf(pid: number): Promise<number[]> {
+  if (!isLinux) return [];
+  const text = await readProc(`/proc/${pid}/task/${pid}/children`);
+  return text.split(' ').flatMap((word) => (/^\d+$/.test(word) ? [Number(word)] : []));
+}
+
+/** The start key of a process, `undefined` when it is gone or a zombie. */
+export async function startKeyOf(pid: number): Promise<string | undefined> {
+  return isLinux ? (await readEntry(String(pid)))?.startKey : String(pid);
+}
+
+/** Sends a signal to a pid, or to a group when negative. False when nobody was there to take it. */
+export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    // EPERM: it is there, but not ours to end (it changed its user).
+    return errnoOf(error) === 'EPERM';
+  }
+}
+
+/** Grows `isRoot` by children and, if asked, by whole sessions that its members lead or joined. */
+export function closure(
+  all: readonly ProcessEntry[],
+  isRoot: (entry: ProcessEntry) => boolean,
+  options: { bySession: boolean },
+): ProcessEntry[] {
+  const found = new Map<number, ProcessEntry>();
+  const sessions = new Set<number>();
+  let grew = true;
+  while (grew) {
+    grew = false;
+    for (const entry of all) {
+      if (entry.pid === process.pid || found.has(entry.pid)) continue;
+      if (!isRoot(entry) && !found.has(entry.parentPid) && !sessions.has(entry.sessionId)) continue;
+      found.set(entry.pid, entry);
+      if (options.bySession) sessions.add(entry.sessionId);
+      grew = true;
+    }
+  }
+  return [...found.values()];
+}
+
+/** True when the process was started with our marker. Unreadable (another user's, gone) counts as no. */
+export async function hasMarker(pid: number, marker: string): Promise<boolean> {
+  if (!isLinux) return false;
+  const environ = await readProc(`/proc/${pid}/environ`);
+  return environ.split('\0').includes(`${runMarkerVariable}=${marker}`);
+}
+
+async function readEntry(pid: string): Promise<ProcessEntry | undefined> {
+  const stat = await readProc(`/proc/${pid}/stat`);
+  // The command name stands in parentheses and may hold anything, so fields count from the last one.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, parentPid, groupId, sessionId] = fields;
+  const startKey = fields[19];
+  if (state === undefined || startKey === undefined || state === 'Z' || state === 'X') return undefined;
+  return {
+    pid: Number(pid),
+    parentPid: Number(parentPid),
+    groupId: Number(groupId),
+    sessionId: Number(sessionId),
+    startKey,
+  };
+}
+
+/** The text of a /proc file; empty when the process is gone or not ours to read. */
+async function readProc(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+async function listWithPs(): Promise<ProcessEntry[]> {
+  if (process.platform === 'win32') return [];
+  const text = await new Promise<string>((resolve) => {
+    const args = ['-axo', 'pid=,ppid=,pgid=,state='];
+    execFile('ps', args, { maxBuffer: 16 * 1024 * 1024 }, (error, stdout) => resolve(error ? '' : stdout));
+  });
+  return text.split('\n').flatMap((line) => {
+    const [pid, parentPid, groupId, state] = line.trim().split(/\s+/);
+    if (!pid || !parentPid || !groupId || state?.startsWith('Z')) return [];
+    // ps has no portable session column; the group is the closest to it.
+    const group = Number(groupId);
+    return [
+      { pid: Number(pid), parentPid: Number(parentPid), groupId: group, sessionId: group, startKey: pid },
+    ];
+  });
+}
