@@ -28,6 +28,8 @@ export interface Repository {
   head(signal?: AbortSignal): Promise<{ commit: string; ref?: string }>;
   /** `ref` (default `HEAD`) as a commit, with how far it is behind its upstream. Throws `unknownBase`, `unbornBranch`. */
   resolveBase(ref?: string, signal?: AbortSignal): Promise<Base>;
+  /** The tree of a commit. */
+  treeOf(commit: string): Promise<string>;
   /** The bytes of a file in a commit or tree; `undefined` when there is none. */
   readFile(treeish: string, path: string): Promise<Buffer | undefined>;
   /** Every path in a commit or tree. */

@@ -67,3 +67,6 @@ export function toolUsesOf(content: readonly ContentBlock[]): ToolUseBlock[] {
     return use.success ? [use.data] : [];
   });
 }
+
+/** The input of a tool that runs a command. */
+export const commandInputSchema = z.looseObject({ command: z.string() });

@@ -1,9 +1,6 @@
-import * as z from 'zod';
-import { textOf } from '../model/messages';
+import { commandInputSchema, textOf } from '../model/messages';
 import type { TranscriptEntry } from '../model/transcript';
 import type { ObservedCommand } from '../verify/verifier';
-
-const commandInputSchema = z.object({ command: z.string() });
 
 /** The commands a Run really ran, gathered from its entries: what a verifier's claims are held against. */
 export class ObservedCommands {

@@ -87,14 +87,15 @@ export class WorktreeKeeper {
     await this.record(task, 'ready');
   }
 
-  /** Records the Worktree as it stands; the Task then names the new Snapshot. Unchanged since the last one: that one. */
-  async snapshot(
-    task: TaskWithWorktree,
-    at: { runId: RunId; turn: number },
-  ): Promise<{ task: TaskWithWorktree; snapshot: Snapshot }> {
-    const { snapshots, records } = this.deps;
+  /**
+   * Records the Worktree as it stands, unless nothing differs from the last Snapshot or, before the first, from
+   * the base. The Task that comes back names the newest Snapshot, if there is one.
+   */
+  async snapshot(task: TaskWithWorktree, at: { runId: RunId; turn: number }): Promise<TaskWithWorktree> {
+    const { snapshots, records, repository } = this.deps;
     const tree = await snapshots.treeOf(task.worktreePath);
-    if (task.snapshot?.tree === tree) return { task, snapshot: task.snapshot };
+    const before = task.snapshot?.tree ?? (await repository.treeOf(task.packet.repository.base.commit));
+    if (tree === before) return task;
     const number = task.snapshotCount + 1;
     const taken = await snapshots.take({
       worktreePath: task.worktreePath,
@@ -105,19 +106,9 @@ export class WorktreeKeeper {
       ...(task.snapshot ? { previous: task.snapshot.commit } : {}),
     });
     const snapshot = toSnapshot(taken, at, records.now());
-    const event: NewBoardEvent = {
-      type: 'snapshot',
-      runId: at.runId,
-      turn: at.turn,
-      commit: snapshot.commit,
-      tree,
-    };
-    const saved = await records.change(
-      task.id,
-      (current) => ({ ...current, snapshot, snapshotCount: number }),
-      event,
-    );
-    return { task: { ...saved, branch: task.branch, worktreePath: task.worktreePath }, snapshot };
+    const event: NewBoardEvent = { type: 'snapshot', runId: at.runId, turn: at.turn, commit: snapshot.commit, tree };
+    const saved = await records.change(task.id, (current) => ({ ...current, snapshot, snapshotCount: number }), event);
+    return { ...saved, branch: task.branch, worktreePath: task.worktreePath };
   }
 
   /** Takes the Worktree away; its files are in the Task's Snapshot, ignored ones go aside. */
