@@ -15,7 +15,7 @@ import type { ObservedCommand } from '../verify/verifier';
 import { conversationOf, joinMessages } from './conversation';
 import { ObservedCommands } from './observedCommands';
 import type { PermissionPort } from './permission';
-import type { AppendedEntry, StreamedEvent } from './taskService';
+import type { AppendedEntry, StreamedEvent } from './taskApi';
 
 /** Where a Run works: its Worktree, or the user's checkout for an agent that only reads. */
 export interface RunPlace {
@@ -47,6 +47,8 @@ export interface RunOutcome {
   readonly reason: string;
   readonly message: string;
   readonly usage: Usage;
+  /** Model answers it had. */
+  readonly turns: number;
   readonly text: string;
   readonly answer?: Answer;
   readonly checks: readonly CheckReport[];
@@ -262,6 +264,7 @@ export class RunSupervisor {
           reason: 'done',
           message: '',
           usage: outcome.usage,
+          turns: outcome.turns,
           text: outcome.text,
           answer: this.deps.kit.parseAnswer(outcome.text),
         };
@@ -271,10 +274,11 @@ export class RunSupervisor {
           reason: outcome.reason,
           message: outcome.message,
           usage: outcome.usage,
+          turns: outcome.turns,
           text: '',
         };
       case 'cancelled':
-        return { ...cancelledAs(outcome.reason), usage: outcome.usage, text: '' };
+        return { ...cancelledAs(outcome.reason), usage: outcome.usage, turns: outcome.turns, text: '' };
     }
   }
 }
@@ -307,7 +311,14 @@ export function cancelledAs(reason: CancelReason): {
 }
 
 function failed(error: unknown, signal: AbortSignal): Omit<RunOutcome, 'checks' | 'findings' | 'commands'> {
-  if (signal.aborted) return { ...cancelledAs(cancelReasonOf(signal)), usage: noUsage, text: '' };
+  if (signal.aborted) return { ...cancelledAs(cancelReasonOf(signal)), usage: noUsage, turns: 0, text: '' };
   const failure: TributaryError = toTributaryError(error);
-  return { state: 'failed', reason: failure.code, message: failure.message, usage: noUsage, text: '' };
+  return {
+    state: 'failed',
+    reason: failure.code,
+    message: failure.message,
+    usage: noUsage,
+    turns: 0,
+    text: '',
+  };
 }

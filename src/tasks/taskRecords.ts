@@ -5,7 +5,7 @@ import type { RunId, TaskId } from '../model/ids';
 import type { Run } from '../model/run';
 import type { Task } from '../model/task';
 import type { Store } from '../store/store';
-import type { TaskChange } from './taskService';
+import type { TaskChange } from './taskApi';
 
 type WithoutStamp<E> = E extends unknown ? Omit<E, 'v' | 'at' | 'taskId'> : never;
 /** A board event before it is stamped with version, time and Task. */
@@ -28,6 +28,10 @@ export class TaskRecords {
 
   now(): string {
     return this.clock.now().toISOString();
+  }
+
+  load(id: TaskId): Promise<Task> {
+    return this.store.tasks.load(id);
   }
 
   async create(build: (id: TaskId, at: string) => Task): Promise<Task> {

@@ -106,9 +106,24 @@ export class WorktreeKeeper {
       ...(task.snapshot ? { previous: task.snapshot.commit } : {}),
     });
     const snapshot = toSnapshot(taken, at, records.now());
-    const event: NewBoardEvent = { type: 'snapshot', runId: at.runId, turn: at.turn, commit: snapshot.commit, tree };
-    const saved = await records.change(task.id, (current) => ({ ...current, snapshot, snapshotCount: number }), event);
+    const event: NewBoardEvent = {
+      type: 'snapshot',
+      runId: at.runId,
+      turn: at.turn,
+      commit: snapshot.commit,
+      tree,
+    };
+    const saved = await records.change(
+      task.id,
+      (current) => ({ ...current, snapshot, snapshotCount: number }),
+      event,
+    );
     return { ...saved, branch: task.branch, worktreePath: task.worktreePath };
+  }
+
+  /** The tree of the Worktree as it stands. */
+  treeOf(task: TaskWithWorktree): Promise<string> {
+    return this.deps.snapshots.treeOf(task.worktreePath);
   }
 
   /** Takes the Worktree away; its files are in the Task's Snapshot, ignored ones go aside. */

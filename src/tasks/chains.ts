@@ -1,0 +1,68 @@
+import type { CancelReason } from '../base/async';
+import type { Disposable } from '../base/disposable';
+import { TributaryError } from '../base/errors';
+import type { TaskId } from '../model/ids';
+import type { Task } from '../model/task';
+import type { Store } from '../store/store';
+import type { RunRoad } from './runRoad';
+import type { Settled } from './taskApi';
+
+interface Chain {
+  readonly controller: AbortController;
+  readonly settled: Promise<Settled>;
+}
+
+/**
+ * What one call set going on a Task: a Run and the Runs that follow from it. One at a time per Task in this
+ * process; other processes reach it by request files.
+ */
+export class Chains {
+  private readonly store: Store;
+  private readonly road: RunRoad;
+  private readonly running = new Map<TaskId, Chain>();
+
+  constructor(deps: { store: Store; road: RunRoad }) {
+    this.store = deps.store;
+    this.road = deps.road;
+  }
+
+  run(id: TaskId, body: (signal: AbortSignal) => Promise<Settled>): Promise<Settled> {
+    if (this.running.has(id))
+      throw new TributaryError('wrongState', `task ${id} still has a run going on`, {
+        details: { taskId: id },
+      });
+    const controller = new AbortController();
+    const serving = this.serve(id, controller);
+    const settled = body(controller.signal).finally(() => {
+      serving.dispose();
+      this.running.delete(id);
+    });
+    this.running.set(id, { controller, settled });
+    return settled;
+  }
+
+  /** The chain that a message was left for. */
+  joined(task: Task): { task: Task; settled: Promise<Settled> } {
+    const chain = this.running.get(task.id);
+    return { task, settled: chain?.settled ?? Promise.resolve({ task, runs: [] }) };
+  }
+
+  stop(id: TaskId, reason: CancelReason): void {
+    this.running.get(id)?.controller.abort(reason);
+  }
+
+  /** Interrupts everything and waits until it is written down. */
+  async dispose(): Promise<void> {
+    const chains = [...this.running.values()];
+    for (const chain of chains) chain.controller.abort('shutdown');
+    await Promise.allSettled(chains.map((chain) => chain.settled));
+  }
+
+  private serve(id: TaskId, controller: AbortController): Disposable {
+    return this.store.requests.serve(id, (request) => {
+      if (request.kind === 'stop') this.road.stop(request.runId, 'user');
+      if (request.kind === 'message') this.road.leaveMessage(id, request.text);
+      if (request.kind === 'stop' && !this.road.has(request.runId)) controller.abort('user');
+    });
+  }
+}

@@ -1,0 +1,224 @@
+import { assertNever, TributaryError } from '../base/errors';
+import type { Task, TaskStateName } from '../model/task';
+import type { Landing } from './landing';
+import { isLive } from './runMachine';
+import type { AcceptOutcome, UndoOutcome } from './taskApi';
+import type { TaskRecords } from './taskRecords';
+import { type TaskWithWorktree, type WorktreeKeeper, withWorktree } from './worktreeKeeper';
+
+export interface EndingsDeps {
+  readonly records: TaskRecords;
+  readonly keeper: WorktreeKeeper;
+  readonly landing: Landing;
+}
+
+/**
+ * How a Task ends and how an ending is taken back. Its state and the fate of its Worktree are one action: it is
+ * written down as `pending` before the first half, and cleared with the last.
+ */
+export class Endings {
+  private readonly deps: EndingsDeps;
+
+  constructor(deps: EndingsDeps) {
+    this.deps = deps;
+  }
+
+  /** The Task with a Snapshot of its Worktree as it stands now, if that is there; needs the writer lock. */
+  async fresh(task: Task): Promise<TaskWithWorktree> {
+    const standing = withWorktree(task);
+    const { keeper } = this.deps;
+    const runId = task.runs.at(-1)?.id;
+    if (runId === undefined || !(await keeper.isRegistered(standing))) return standing;
+    return keeper.snapshot(standing, { runId, turn: 0 });
+  }
+
+  async accept(task: Task): Promise<AcceptOutcome> {
+    return this.locked(task, async (current) => {
+      expectState(current, ['open'], 'accept');
+      const ready = await this.fresh(current);
+      if (ready.snapshot === undefined) throw nothingToLand(task);
+      const { records, landing } = this.deps;
+      const outcome = await landing.land(ready, ready.snapshot.tree, async (landingId) => {
+        await records.change(task.id, (now) => ({
+          ...now,
+          pending: { to: 'accepted', at: records.now(), landingId },
+        }));
+      });
+      if (outcome.kind === 'conflict')
+        return { kind: 'conflict', task: ready, conflicts: outcome.preview.conflicts };
+      if (outcome.kind === 'stale') {
+        const kept = await records.change(task.id, withoutPending);
+        return { kind: 'stale', task: kept, paths: outcome.paths };
+      }
+      const ended = await this.removeAndEnd({
+        ...ready,
+        pending: { to: 'accepted', at: records.now(), landingId: outcome.id },
+      });
+      return { kind: 'landed', task: ended, paths: outcome.paths };
+    });
+  }
+
+  async undo(task: Task): Promise<UndoOutcome> {
+    return this.locked(task, async (current) => {
+      expectState(current, ['accepted'], 'undo');
+      const last = current.landings.filter((one) => one.undoneAt === undefined).at(-1);
+      if (last === undefined)
+        throw new TributaryError('wrongState', `task ${task.id} has no landing to undo`);
+      const { records, landing } = this.deps;
+      const outcome = await landing.undo(last.id);
+      if (outcome.kind === 'stale') return { kind: 'stale', task: current, paths: outcome.paths };
+      const undone = await records.change(task.id, (now) => ({
+        ...now,
+        landings: now.landings.map((one) => (one.id === last.id ? { ...one, undoneAt: records.now() } : one)),
+        pending: { to: 'open', at: records.now() },
+      }));
+      return { kind: 'undone', task: await this.bringBack(undone), paths: outcome.paths };
+    });
+  }
+
+  async discard(task: Task): Promise<Task> {
+    return this.end(task, 'discarded', 'discard');
+  }
+
+  /** Nothing to accept: the Worktree goes, the Task is over until somebody follows up. */
+  async close(task: Task): Promise<Task> {
+    return this.end(task, 'closed', 'close');
+  }
+
+  /** Takes away a Worktree in which nothing was done; the Task stays open and makes it anew when it goes on. */
+  async putAway(task: Task): Promise<Task> {
+    return this.locked(task, async (current) => {
+      const ready = await this.fresh(current);
+      if (ready.snapshot === undefined) await this.deps.keeper.remove(ready);
+      return this.deps.records.load(task.id);
+    });
+  }
+
+  async restore(task: Task): Promise<Task> {
+    return this.locked(task, async (before) => {
+      expectState(before, ['discarded', 'closed'], 'restore');
+      const { records } = this.deps;
+      const pending = await records.change(task.id, (current) => ({
+        ...current,
+        pending: { to: 'open', at: records.now() },
+      }));
+      return this.bringBack(pending);
+    });
+  }
+
+  /** Finishes what a dead process began. Answers the paths that keep a Landing from being finished. */
+  async finish(task: Task): Promise<readonly string[]> {
+    return this.locked(task, async (current) => {
+      const pending = current.pending;
+      if (pending === undefined) return [];
+      switch (pending.to) {
+        case 'open':
+          await this.bringBack(current);
+          return [];
+        case 'discarded':
+        case 'closed':
+          await this.removeAndEnd(current);
+          return [];
+        case 'accepted': {
+          if (pending.landingId === undefined) return [];
+          const finished = await this.deps.landing.finish(pending.landingId);
+          if (finished.strange.length > 0) return finished.strange;
+          if (finished.state === 'undone') await this.deps.records.change(task.id, withoutPending);
+          else await this.removeAndEnd(current);
+          return [];
+        }
+        default:
+          return assertNever(pending.to);
+      }
+    });
+  }
+
+  private async end(task: Task, to: TaskStateName, verb: string): Promise<Task> {
+    return this.locked(task, async (current) => {
+      expectState(current, ['open'], verb);
+      if (current.branch === undefined) return this.setState(current, to);
+      const ready = await this.fresh(current);
+      const { records } = this.deps;
+      const pending = await records.change(ready.id, (now) => ({
+        ...now,
+        pending: { to, at: records.now() },
+      }));
+      return this.removeAndEnd(pending);
+    });
+  }
+
+  /** The second half of an ending: takes the Worktree away and sets the state that `pending` names. */
+  private async removeAndEnd(task: Task): Promise<Task> {
+    const pending = task.pending;
+    if (pending === undefined) return task;
+    const removed = await this.deps.keeper.remove(withWorktree(task));
+    const landing = pending.landingId === undefined ? [] : [{ id: pending.landingId, at: pending.at }];
+    return this.deps.records.change(
+      task.id,
+      (current) => ({
+        ...withoutPending(current),
+        state: pending.to,
+        landings: [...current.landings, ...landing],
+        ...(removed.aside === undefined ? {} : { aside: removed.aside }),
+      }),
+      { type: 'task.changed', state: pending.to },
+    );
+  }
+
+  private async bringBack(task: Task): Promise<Task> {
+    const standing = await this.deps.keeper.bringBack(withWorktree(task), undefined);
+    await this.deps.keeper.release(standing);
+    return this.setState(task, 'open');
+  }
+
+  private setState(task: Task, state: TaskStateName): Promise<Task> {
+    return this.deps.records.change(task.id, (current) => ({ ...withoutPending(current), state }), {
+      type: 'task.changed',
+      state,
+    });
+  }
+
+  /** Under the writer lock, with the record as it is then: another process may have ended the Task meanwhile. */
+  private async locked<T>(task: Task, body: (current: Task) => Promise<T>): Promise<T> {
+    const lock = await this.deps.keeper.lockFor(task);
+    try {
+      return await body(await this.deps.records.load(task.id));
+    } finally {
+      await lock.release();
+    }
+  }
+}
+
+function withoutPending(task: Task): Task {
+  const { pending: _pending, ...rest } = task;
+  return rest;
+}
+
+function nothingToLand(task: Task): TributaryError {
+  return new TributaryError('wrongState', `task ${task.id} has changed nothing; there is nothing to accept`, {
+    details: { taskId: task.id },
+  });
+}
+
+/** Throws `wrongState` unless the Task is in one of `states` and none of its Runs is alive. */
+export function expectState(task: Task, states: readonly TaskStateName[], verb: string): void {
+  if (!states.includes(task.state)) {
+    throw new TributaryError(
+      'wrongState',
+      `task ${task.slug} is ${task.state}; ${verb} needs one that is ${states.join(' or ')}`,
+      {
+        details: { taskId: task.id, state: task.state, verb },
+      },
+    );
+  }
+  const live = task.runs.find(isLive);
+  if (live !== undefined) {
+    throw new TributaryError(
+      'wrongState',
+      `task ${task.slug} still has a run going on (${live.id}); stop it first, or wait`,
+      {
+        details: { taskId: task.id, runId: live.id, verb },
+      },
+    );
+  }
+}

@@ -1,0 +1,279 @@
+import type { AgentKit, AgentRole } from '../agent/agentKit';
+import { type CancelReason, cancelReasonOf } from '../base/async';
+import { toTributaryError } from '../base/errors';
+import type { Repository } from '../git/repository';
+import type { RunId, TaskId } from '../model/ids';
+import type { Run, RunEnd, RunKind } from '../model/run';
+import type { Task } from '../model/task';
+import { noUsage } from '../model/usage';
+import type { Store } from '../store/store';
+import { isLive, type RunTransition, transition } from './runMachine';
+import { cancelledAs, type RunOutcome, type RunPlace, type RunSupervisor } from './runSupervisor';
+import type { Scheduler } from './scheduler';
+import { runOf, type TaskRecords } from './taskRecords';
+import type { TaskWithWorktree, WorktreeKeeper } from './worktreeKeeper';
+
+export interface RunSpec {
+  readonly kind: RunKind;
+  readonly agent: string;
+  readonly model?: string;
+  readonly instruction: string;
+  readonly resumes?: RunId;
+  readonly diff?: { readonly patch: string; readonly files: readonly string[] };
+  readonly scratch?: string;
+  /** Under the writer lock, when the place stands and before the agent starts. */
+  readonly before?: (place: RunPlace, signal: AbortSignal) => Promise<void>;
+  /** Under the writer lock, when the agent has ended; instead of the last Snapshot. */
+  readonly after?: (place: RunPlace, outcome: RunOutcome) => Promise<void>;
+}
+
+export interface RunRoadDeps {
+  readonly records: TaskRecords;
+  readonly store: Store;
+  readonly repository: Repository;
+  readonly keeper: WorktreeKeeper;
+  readonly scheduler: Scheduler;
+  readonly supervisor: RunSupervisor;
+  readonly kit: AgentKit;
+}
+
+export interface FinishedRun {
+  readonly task: Task;
+  readonly run: Run;
+  readonly outcome: RunOutcome;
+}
+
+interface LiveRun {
+  readonly taskId: TaskId;
+  readonly controller: AbortController;
+  readonly messages: string[];
+}
+
+/** The road every Run of this process takes: recorded, given a slot, a place and a lock; run; recorded as ended. */
+export class RunRoad {
+  private readonly deps: RunRoadDeps;
+  private readonly live = new Map<RunId, LiveRun>();
+
+  constructor(deps: RunRoadDeps) {
+    this.deps = deps;
+  }
+
+  /** Whether the Run lives in this process. */
+  has(runId: RunId): boolean {
+    return this.live.has(runId);
+  }
+
+  stop(runId: RunId, reason: CancelReason): void {
+    this.live.get(runId)?.controller.abort(reason);
+  }
+
+  /** Leaves a message for a live Run of the Task; `false` when there is none. */
+  leaveMessage(taskId: TaskId, text: string): boolean {
+    for (const one of this.live.values()) {
+      if (one.taskId !== taskId) continue;
+      one.messages.push(text);
+      return true;
+    }
+    return false;
+  }
+
+  async run(task: Task, spec: RunSpec, chain: AbortSignal): Promise<FinishedRun> {
+    const { role, run } = await this.newRun(task, spec);
+    const event = {
+      type: 'run.created',
+      runId: run.id,
+      kind: run.kind,
+      agent: run.agent,
+      model: run.model,
+    } as const;
+    const recorded = await this.deps.records.change(
+      task.id,
+      (current) => ({ ...current, runs: [...current.runs, run] }),
+      event,
+    );
+    const one: LiveRun = { taskId: task.id, controller: new AbortController(), messages: [] };
+    this.live.set(run.id, one);
+    const signal = AbortSignal.any([chain, one.controller.signal]);
+    try {
+      const outcome = await this.deps.scheduler.inSlot(
+        () => this.inSlot(recorded, run, role, spec, one, signal),
+        signal,
+      );
+      return await this.end(task.id, run, outcome);
+    } catch (error) {
+      return await this.end(task.id, run, unexpected(error, signal));
+    } finally {
+      this.live.delete(run.id);
+    }
+  }
+
+  private async newRun(task: Task, spec: RunSpec): Promise<{ role: AgentRole; run: Run }> {
+    const { kit, store, records } = this.deps;
+    const role = kit.role(spec.agent);
+    const run: Run = {
+      id: await store.tasks.newRunId(),
+      kind: spec.kind,
+      agent: role.name,
+      model: kit.modelFor(role, spec.model),
+      context: 'isolated',
+      lifecycle: 'foreground',
+      instruction: spec.instruction,
+      createdAt: records.now(),
+      ...(spec.resumes === undefined ? {} : { resumes: spec.resumes }),
+      owner: await store.owners.self(),
+      status: { state: 'created' },
+      usage: noUsage,
+    };
+    // The same conversation keeps the model it began with, so that its prefix stays in the cache.
+    const resumed = spec.resumes === undefined ? undefined : runOf(task, spec.resumes);
+    return { role, run: resumed === undefined ? run : { ...run, model: resumed.model } };
+  }
+
+  private async inSlot(
+    task: Task,
+    run: Run,
+    role: AgentRole,
+    spec: RunSpec,
+    one: LiveRun,
+    signal: AbortSignal,
+  ): Promise<RunOutcome> {
+    const at = this.deps.records.now();
+    const started = await this.deps.records.changeRun(
+      task.id,
+      run.id,
+      (current) => transition(current, { kind: 'start', at }),
+      {
+        type: 'run.started',
+        runId: run.id,
+      },
+    );
+    const job = { run, role, spec, one, signal };
+    return started.branch === undefined ? this.inPlace(started, job) : this.inWorktree(started, job);
+  }
+
+  /** A reader in the user's checkout: no Worktree, no lock, nothing to record but the conversation. */
+  private async inPlace(task: Task, job: SlotJob): Promise<RunOutcome> {
+    const { root, head } = task.packet.repository;
+    const place: RunPlace = { root, isWorktree: false, treeAtStart: await this.deps.repository.treeOf(head) };
+    return this.deps.supervisor.run(
+      {
+        task,
+        run: job.run,
+        role: job.role,
+        place,
+        ...(await this.reading(task, job.role)),
+        onTurn: async () => undefined,
+        takeMessages: () => job.one.messages.splice(0),
+      },
+      job.signal,
+    );
+  }
+
+  private async inWorktree(task: Task, job: SlotJob): Promise<RunOutcome> {
+    const { keeper } = this.deps;
+    const lock = await keeper.lockFor(task, job.signal);
+    let standing: TaskWithWorktree | undefined;
+    try {
+      standing = await keeper.ensure(task, job.run.id, job.signal);
+      return await this.withWriterLock(standing, job);
+    } finally {
+      if (standing !== undefined) await keeper.release(standing);
+      await lock.release();
+    }
+  }
+
+  private async withWriterLock(standing: TaskWithWorktree, job: SlotJob): Promise<RunOutcome> {
+    const { keeper, records } = this.deps;
+    const { run, role, spec, one, signal } = job;
+    let latest = standing;
+    const place: RunPlace = {
+      root: standing.worktreePath,
+      branch: standing.branch,
+      isWorktree: true,
+      treeAtStart: await keeper.treeOf(standing),
+    };
+    await records.changeRun(standing.id, run.id, (current) => ({
+      ...current,
+      treeAtStart: place.treeAtStart,
+    }));
+    await spec.before?.(place, signal);
+    const outcome = await this.deps.supervisor.run(
+      {
+        task: standing,
+        run,
+        role,
+        place,
+        ...(await this.reading(standing, role)),
+        ...(spec.diff === undefined ? {} : { diff: spec.diff }),
+        ...(spec.scratch === undefined ? {} : { scratch: spec.scratch }),
+        onTurn: async (turn) => {
+          if (spec.after === undefined) latest = await keeper.snapshot(latest, { runId: run.id, turn });
+        },
+        takeMessages: () => one.messages.splice(0),
+      },
+      signal,
+    );
+    if (spec.after === undefined) await keeper.snapshot(latest, { runId: run.id, turn: outcome.turns });
+    else await spec.after(place, outcome);
+    return outcome;
+  }
+
+  /** Project documents and a short status, for the roles that want them; documents come from the base commit. */
+  private async reading(task: Task, role: AgentRole): Promise<{ docs?: string; gitStatus?: string }> {
+    const { commit, ref } = task.packet.repository.base;
+    const docs: string[] = [];
+    if (role.wantsDocs) {
+      for (const name of ['CLAUDE.md', 'AGENTS.md']) {
+        const bytes = await this.deps.repository.readFile(commit, name);
+        if (bytes !== undefined) docs.push(`${name}:\n${bytes.toString('utf8')}`);
+      }
+    }
+    const gitStatus =
+      task.branch === undefined ? undefined : `On ${task.branch}, made from ${ref} (${commit.slice(0, 12)}).`;
+    return {
+      ...(docs.length === 0 ? {} : { docs: docs.join('\n\n') }),
+      ...(gitStatus === undefined || !role.wantsGitStatus ? {} : { gitStatus }),
+    };
+  }
+
+  private async end(taskId: TaskId, run: Run, outcome: RunOutcome): Promise<FinishedRun> {
+    const { records } = this.deps;
+    const end: RunEnd = { reason: outcome.reason, message: outcome.message, at: records.now() };
+    const apply = (current: Run): Run => ({
+      ...(isLive(current) ? transition(current, endingOf(outcome, end)) : current),
+      usage: outcome.usage,
+      ...(outcome.answer === undefined ? {} : { answer: outcome.answer }),
+    });
+    const { state, reason, message, usage } = outcome;
+    const task = await records.changeRun(taskId, run.id, apply, {
+      type: 'run.ended',
+      runId: run.id,
+      state,
+      reason,
+      message,
+      usage,
+    });
+    return { task, run: runOf(task, run.id) ?? run, outcome };
+  }
+}
+
+interface SlotJob {
+  readonly run: Run;
+  readonly role: AgentRole;
+  readonly spec: RunSpec;
+  readonly one: LiveRun;
+  readonly signal: AbortSignal;
+}
+
+function endingOf(outcome: RunOutcome, end: RunEnd): RunTransition {
+  const kinds = { completed: 'complete', failed: 'fail', stopped: 'stop', interrupted: 'interrupt' } as const;
+  return { kind: kinds[outcome.state], end };
+}
+
+/** A Run that ended before, or outside, its conversation: no slot, no lock, no Worktree. */
+function unexpected(error: unknown, signal: AbortSignal): RunOutcome {
+  const nothing = { usage: noUsage, text: '', turns: 0, checks: [], findings: [], commands: [] };
+  if (signal.aborted) return { ...cancelledAs(cancelReasonOf(signal)), ...nothing };
+  const failure = toTributaryError(error);
+  return { state: 'failed', reason: failure.code, message: failure.message, ...nothing };
+}

@@ -1,0 +1,83 @@
+import type { BoardEvent } from '../model/events';
+import type { RunId, TaskId } from '../model/ids';
+import type { Conflict, LandingPath } from '../model/landing';
+import type { TaskPacket } from '../model/packet';
+import type { Run } from '../model/run';
+import type { Task } from '../model/task';
+import type { LiveEvent, TranscriptEntry } from '../model/transcript';
+import type { Verdict } from '../model/verdict';
+import type { StoreProblem } from '../store/store';
+
+/** What a user asks for, before it is a TaskPacket. */
+export interface TaskDraft {
+  readonly objective: string;
+  /** A branch, tag or commit; default `HEAD`. */
+  readonly base?: string;
+  readonly scope?: readonly string[];
+  /** Commands of acceptance tests, run in the Worktree's root. */
+  readonly checks?: readonly string[];
+}
+
+export type VerifyWhen = 'always' | 'writing' | 'never';
+
+export interface StartTask {
+  readonly packet: TaskPacket;
+  /** An agent's name or alias; default `general`. */
+  readonly agent?: string;
+  readonly model?: string;
+  /** Default: the setting `tributary.verify.when`. */
+  readonly verify?: VerifyWhen;
+}
+
+/** A Task changed: its record as it is now, and what happened. */
+export interface TaskChange {
+  readonly task: Task;
+  readonly event: BoardEvent;
+}
+
+export interface AppendedEntry {
+  readonly taskId: TaskId;
+  readonly runId: RunId;
+  readonly entry: TranscriptEntry;
+}
+
+export interface StreamedEvent {
+  readonly taskId: TaskId;
+  readonly runId: RunId;
+  readonly event: LiveEvent;
+}
+
+export interface Board {
+  readonly tasks: readonly Task[];
+  readonly problems: readonly StoreProblem[];
+}
+
+/** How a call that runs agents ended, once nothing of it runs any more. */
+export interface Settled {
+  readonly task: Task;
+  /** The Runs this call started, oldest first. */
+  readonly runs: readonly Run[];
+  /** The Verdict this call came to; absent when none was asked for. */
+  readonly verdict?: Verdict;
+}
+
+export interface LandingPlan {
+  readonly task: Task;
+  readonly paths: readonly LandingPath[];
+  readonly conflicts: readonly Conflict[];
+}
+
+export type AcceptOutcome =
+  | { readonly kind: 'landed'; readonly task: Task; readonly paths: readonly string[] }
+  | { readonly kind: 'conflict'; readonly task: Task; readonly conflicts: readonly Conflict[] }
+  | { readonly kind: 'stale'; readonly task: Task; readonly paths: readonly string[] };
+
+export type UndoOutcome =
+  | { readonly kind: 'undone'; readonly task: Task; readonly paths: readonly string[] }
+  | { readonly kind: 'stale'; readonly task: Task; readonly paths: readonly string[] };
+
+export interface StopOutcome {
+  /** Runs that had not ended when `waitMs` was over. */
+  readonly stillRunning: readonly RunId[];
+  readonly stopped: readonly RunId[];
+}
