@@ -26,6 +26,8 @@ export interface ModelFailureDetails {
   readonly partialText: string;
   readonly isRetryable: boolean;
   readonly requestId?: string;
+  /** Tokens that were counted before it broke: they are paid for. */
+  readonly usage?: Usage;
 }
 
 /**
