@@ -12,6 +12,8 @@ export interface LoopInput {
   readonly messages: readonly Message[];
   readonly maxTurns: number;
   readonly silenceMs: number;
+  /** The number of the first `[call N]`; default 1, higher where a conversation goes on. */
+  readonly firstCall?: number;
 }
 
 export interface LoopDeps {
@@ -24,6 +26,8 @@ export interface LoopDeps {
   readonly afterTurn: (turn: number) => Promise<void>;
   /** User messages that arrived since the last call; they go out at this tool boundary. */
   readonly takeMessages: () => Promise<readonly string[]>;
+  /** What to ask, once, when a final answer lacks its form; `undefined`: nothing to mend. */
+  readonly mend?: (text: string) => string | undefined;
   /** 0..1, for the jitter of retries. */
   readonly random: () => number;
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
