@@ -7,7 +7,7 @@ import type { Store } from '../store/store';
 
 export interface LandingDeps {
   readonly merges: Merges;
-  readonly store: Store;
+  readonly store: Pick<Store, 'journal' | 'locks'>;
   readonly now: () => string;
 }
 

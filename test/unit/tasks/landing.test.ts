@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { MergePreview, Merges } from '../../../src/git/merges';
+import { type LandingId, makeLandingId } from '../../../src/model/ids';
+import type { LandedSide, LandingRecord } from '../../../src/model/landing';
+import type { Journal, Locks, Store } from '../../../src/store/store';
+import { Landing } from '../../../src/tasks/landing';
+import { at, makeTask } from '../../fakes/records';
+
+const absent: LandedSide = { kind: 'absent' };
+const file = (content: string): LandedSide => ({ kind: 'file', sha256: content, executable: false });
+
+/** A checkout in memory that can fail, or be changed by its user, at a chosen write. */
+class MemoryCheckout {
+  readonly files = new Map<string, LandedSide>();
+  readonly journal = new Map<string, LandingRecord>();
+  failAtPut = -1;
+  userWritesAtPut = -1;
+  private puts = 0;
+  private readonly changes: ReadonlyArray<{ path: string; before: LandedSide; after: LandedSide }>;
+
+  constructor(changes: ReadonlyArray<{ path: string; before: LandedSide; after: LandedSide }>) {
+    this.changes = changes;
+    for (const one of changes) if (one.before.kind !== 'absent') this.files.set(one.path, one.before);
+  }
+
+  state(): Record<string, string> {
+    return Object.fromEntries([...this.files].sort().map(([path, side]) => [path, JSON.stringify(side)]));
+  }
+
+  merges(conflicts: MergePreview['conflicts'] = []): Merges {
+    return {
+      preview: async () => ({
+        ours: 'ours',
+        merged: 'merged',
+        paths: this.changes.map(({ path }) => ({ path, before: 'absent', after: 'absent' })),
+        conflicts,
+      }),
+      stalePaths: async () =>
+        this.changes
+          .filter((one) => JSON.stringify(this.side(one.path)) !== JSON.stringify(one.before))
+          .map((one) => one.path),
+      stage: async () => this.changes,
+      sideOf: async (_checkout, path) => this.side(path),
+      putSide: async (_checkout, path, side) => {
+        const index = this.puts;
+        this.puts += 1;
+        if (index === this.failAtPut) throw new Error('disk full');
+        if (index === this.userWritesAtPut) {
+          const later = this.changes.at(-1);
+          if (later !== undefined) this.files.set(later.path, file('typed by the user'));
+        }
+        if (side.kind === 'absent') this.files.delete(path);
+        else this.files.set(path, side);
+      },
+    };
+  }
+
+  landing(conflicts: MergePreview['conflicts'] = []): Landing {
+    const journal: Journal = {
+      create: async () => ({ id: makeLandingId(new Date(at), 1), directory: '/journal' }),
+      save: async (record) => void this.journal.set(record.id, record),
+      load: async (id) => this.journal.get(id) ?? assert.fail(`no landing ${id}`),
+      list: async () => [...this.journal.values()],
+      directory: () => '/journal',
+    };
+    const locks: Pick<Locks, 'withLock'> = { withLock: (_name, body) => body() };
+    const store: Pick<Store, 'journal' | 'locks'> = {
+      journal,
+      locks: { ...locks, acquire: async () => ({ release: async () => undefined }) },
+    };
+    return new Landing({ merges: this.merges(conflicts), store, now: () => at });
+  }
+
+  private side(path: string): LandedSide {
+    return this.files.get(path) ?? absent;
+  }
+}
+
+const sides = fc.oneof(fc.constant(absent), fc.string({ maxLength: 3 }).map(file));
+const changesOf = fc.uniqueArray(
+  fc.record({ path: fc.stringMatching(/^[a-c]{1,4}$/), before: sides, after: sides }),
+  {
+    selector: (one) => one.path,
+    minLength: 1,
+    maxLength: 6,
+  },
+);
+
+const task = makeTask();
+const ignore = async (): Promise<void> => undefined;
+
+describe('Landing', () => {
+  it('brings every path to its new side, and undo brings every path back byte for byte', async () => {
+    await fc.assert(
+      fc.asyncProperty(changesOf, async (changes) => {
+        const checkout = new MemoryCheckout(changes);
+        const landing = checkout.landing();
+        const before = checkout.state();
+        const outcome = await landing.land(task, 'theirs', ignore);
+        assert.equal(outcome.kind, 'landed');
+        const expected = changes
+          .filter((one) => one.after.kind !== 'absent')
+          .map((one) => [one.path, JSON.stringify(one.after)]);
+        assert.deepEqual(checkout.state(), Object.fromEntries(expected.sort()));
+        if (outcome.kind === 'landed') await landing.undo(outcome.id);
+        assert.deepEqual(checkout.state(), before);
+      }),
+    );
+  });
+
+  it('is all or nothing: a failure at any write takes back what was written', async () => {
+    await fc.assert(
+      fc.asyncProperty(changesOf, fc.nat(5), async (changes, failAt) => {
+        const checkout = new MemoryCheckout(changes);
+        checkout.failAtPut = failAt;
+        const before = checkout.state();
+        const outcome = await checkout
+          .landing()
+          .land(task, 'theirs', ignore)
+          .then(
+            (value) => value.kind,
+            () => 'threw',
+          );
+        if (outcome === 'threw') assert.deepEqual(checkout.state(), before);
+        else assert.equal(outcome, 'landed');
+      }),
+    );
+  });
+
+  it('never overwrites what the user types while it writes: it takes back its own and answers stale', async () => {
+    const changes = ['a', 'b', 'c'].map((path) => ({ path, before: file('old'), after: file('new') }));
+    const checkout = new MemoryCheckout(changes);
+    checkout.userWritesAtPut = 0;
+    const outcome = await checkout.landing().land(task, 'theirs', ignore);
+    assert.deepEqual(outcome, { kind: 'stale', paths: ['c'] });
+    assert.deepEqual(checkout.files.get('a'), file('old'));
+    assert.deepEqual(checkout.files.get('c'), file('typed by the user'));
+  });
+
+  it('writes nothing when there is a conflict', async () => {
+    const checkout = new MemoryCheckout([{ path: 'a', before: file('old'), after: file('new') }]);
+    const before = checkout.state();
+    const conflicts = [{ path: 'a', kind: 'content', message: 'both changed it' }];
+    const outcome = await checkout
+      .landing(conflicts)
+      .land(task, 'theirs', () => assert.fail('nothing may be journalled'));
+    assert.equal(outcome.kind, 'conflict');
+    assert.deepEqual(checkout.state(), before);
+  });
+
+  it('refuses to undo over a file the user changed since, and names it', async () => {
+    const checkout = new MemoryCheckout([{ path: 'a', before: absent, after: file('new') }]);
+    const landing = checkout.landing();
+    const outcome = await landing.land(task, 'theirs', ignore);
+    checkout.files.set('a', file('edited since'));
+    assert.ok(outcome.kind === 'landed');
+    assert.deepEqual(await landing.undo(outcome.id), { kind: 'stale', paths: ['a'] });
+    assert.deepEqual(checkout.files.get('a'), file('edited since'));
+  });
+
+  it('finishes a landing whose process died between two writes', async () => {
+    const changes = ['a', 'b', 'c'].map((path) => ({ path, before: file('old'), after: file('new') }));
+    for (const written of [0, 1, 2, 3]) {
+      const checkout = new MemoryCheckout(changes);
+      const landing = checkout.landing();
+      let id: LandingId | undefined;
+      const died = new Error('killed');
+      const dying = landing.land(task, 'theirs', async (landingId) => {
+        id = landingId;
+        throw died;
+      });
+      await assert.rejects(dying, died);
+      for (const one of changes.slice(0, written)) checkout.files.set(one.path, one.after);
+      assert.ok(id !== undefined);
+      assert.deepEqual(await landing.finish(id), { state: 'landed', strange: [] });
+      assert.ok(
+        changes.every((one) => JSON.stringify(checkout.files.get(one.path)) === JSON.stringify(one.after)),
+      );
+    }
+  });
+});
