@@ -1,0 +1,249 @@
+import { parseArgs } from 'node:util';
+import { usageLine } from './help';
+import { nearMatch } from './nearMatch';
+import { type FlagName, flags, flagsOf, isFlagName, isVerb, type Verb, verbSyntax, verbs } from './syntax';
+
+interface Common {
+  readonly repo?: string;
+  readonly isJson: boolean;
+}
+
+interface ForAgents extends Common {
+  readonly isDemo: boolean;
+  readonly allowCommands: boolean;
+}
+
+export interface RunCommand extends ForAgents {
+  readonly verb: 'run';
+  readonly objective: string;
+  readonly agent?: string;
+  readonly base?: string;
+  readonly scope: readonly string[];
+  readonly checks: readonly string[];
+  readonly model?: string;
+  /** Absent: as the settings say. */
+  readonly verify?: 'always' | 'never';
+}
+
+export interface AgentCommand extends ForAgents {
+  readonly verb: 'verify' | 'fix' | 'resume';
+  /** A whole id, a unique prefix of one, or a slug. */
+  readonly target: string;
+}
+
+export interface AcceptCommand extends Common {
+  readonly verb: 'accept';
+  readonly target: string;
+  readonly isDryRun: boolean;
+}
+
+export interface TargetCommand extends Common {
+  readonly verb: 'show' | 'diff' | 'discard' | 'restore' | 'undo' | 'stop';
+  readonly target: string;
+}
+
+export interface ListCommand extends Common {
+  readonly verb: 'list';
+}
+
+export type Command = RunCommand | AgentCommand | AcceptCommand | TargetCommand | ListCommand;
+
+/** What a command line asks for. `usage`: it cannot be understood; `hint` says how to mend it. */
+export type Invocation =
+  | { readonly kind: 'command'; readonly command: Command }
+  | { readonly kind: 'help'; readonly verb?: Verb }
+  | { readonly kind: 'version' }
+  | { readonly kind: 'usage'; readonly message: string; readonly hint: string; readonly isJson: boolean };
+
+/** Thrown inside this file only: the first thing that is wrong with the line. */
+class UsageProblem extends Error {
+  readonly hint: string;
+  constructor(message: string, hint: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+interface Line {
+  readonly operands: readonly string[];
+  readonly options: ReadonlyMap<string, readonly Option[]>;
+}
+
+interface Option {
+  /** As it was typed, such as `--repo`. */
+  readonly raw: string;
+  readonly value: string | undefined;
+  readonly isInline: boolean;
+}
+
+/** Reads a command line, without the program's name. Never throws. */
+export function parseArguments(argv: readonly string[]): Invocation {
+  const line = readLine(argv);
+  try {
+    return understand(line);
+  } catch (error) {
+    if (!(error instanceof UsageProblem)) throw error;
+    return { kind: 'usage', message: error.message, hint: error.hint, isJson: line.options.has('json') };
+  }
+}
+
+function readLine(argv: readonly string[]): Line {
+  const options = Object.fromEntries(
+    Object.entries(flags).map(([name, { value, short }]) => [
+      name,
+      {
+        type: value === undefined ? ('boolean' as const) : ('string' as const),
+        ...(short === undefined ? {} : { short }),
+      },
+    ]),
+  );
+  // Not strict: the parser's own errors know neither the verb nor a near match.
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const operands: string[] = [];
+  const found = new Map<string, Option[]>();
+  for (const token of tokens) {
+    if (token.kind === 'positional') operands.push(token.value);
+    if (token.kind !== 'option') continue;
+    const option = { raw: token.rawName, value: token.value, isInline: token.inlineValue === true };
+    found.set(token.name, [...(found.get(token.name) ?? []), option]);
+  }
+  return { operands, options: found };
+}
+
+function understand(line: Line): Invocation {
+  const [first, ...rest] = line.operands;
+  if (line.options.has('version')) return { kind: 'version' };
+  if (first === 'help') return helpOn(rest[0]);
+  if (first === undefined) {
+    if (line.options.has('help')) return { kind: 'help' };
+    const [unknown] = [...line.options].find(([name]) => !isFlagName(name)) ?? [];
+    if (unknown !== undefined) throw unknownFlag(line.options.get(unknown)?.[0]?.raw ?? unknown, undefined);
+    throw new UsageProblem('no command given', `Commands: ${verbs.join(', ')}. See "tributary --help".`);
+  }
+  const verb = verbOf(first);
+  if (line.options.has('help')) return { kind: 'help', verb };
+  checkOptions(line, verb);
+  return { kind: 'command', command: commandOf(line, verb, rest) };
+}
+
+function helpOn(text: string | undefined): Invocation {
+  return text === undefined ? { kind: 'help' } : { kind: 'help', verb: verbOf(text) };
+}
+
+function verbOf(text: string): Verb {
+  if (isVerb(text)) return text;
+  const near = nearMatch(text, verbs);
+  throw new UsageProblem(
+    `unknown command "${text}"`,
+    near === undefined
+      ? `Commands: ${verbs.join(', ')}. See "tributary --help".`
+      : `Did you mean "tributary ${near}"?`,
+  );
+}
+
+function unknownFlag(raw: string, verb: Verb | undefined): UsageProblem {
+  const known = verb === undefined ? ['help', 'version'] : flagsOf(verb);
+  const near = nearMatch(raw.replace(/^-+/, ''), known);
+  const usage = verb === undefined ? 'See "tributary --help".' : `Usage: ${usageLine(verb)}`;
+  const where = verb === undefined ? '' : ` for "tributary ${verb}"`;
+  return new UsageProblem(
+    `unknown flag ${raw}${where}`,
+    near === undefined ? usage : `Did you mean --${near}? ${usage}`,
+  );
+}
+
+function checkOptions(line: Line, verb: Verb): void {
+  const usage = `Usage: ${usageLine(verb)}`;
+  for (const [name, given] of line.options) {
+    const [option] = given;
+    if (option === undefined) continue;
+    if (!isFlagName(name) || !flagsOf(verb).includes(name)) throw unknownFlag(option.raw, verb);
+    const { value, isRepeatable } = flags[name];
+    if (value !== undefined && given.length > 1 && isRepeatable !== true)
+      throw new UsageProblem(`--${name} is given ${given.length} times`, `Give it once. ${usage}`);
+    for (const each of given) checkValue(name, each, usage);
+  }
+  if (line.options.has('verify') && line.options.has('no-verify'))
+    throw new UsageProblem('--verify and --no-verify exclude each other', `Keep one of them. ${usage}`);
+}
+
+function checkValue(name: FlagName, option: Option, usage: string): void {
+  const { value } = flags[name];
+  if (value === undefined) {
+    if (option.value !== undefined)
+      throw new UsageProblem(`--${name} takes no value`, `Write only --${name}. ${usage}`);
+    return;
+  }
+  if (option.value === undefined || option.value.trim() === '')
+    throw new UsageProblem(`--${name} needs a value`, `Write --${name} ${value}. ${usage}`);
+  // "--base --json" is a forgotten value far more often than a branch of that name.
+  if (!option.isInline && /^-./.test(option.value))
+    throw new UsageProblem(
+      `--${name} needs a value, but "${option.value}" follows`,
+      `If that is the value, write --${name}=${option.value}. ${usage}`,
+    );
+}
+
+function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command {
+  const has = (name: FlagName): boolean => line.options.has(name);
+  const text = (name: FlagName): string | undefined => line.options.get(name)?.[0]?.value;
+  const optional = <K extends string>(key: K, value: string | undefined): { [P in K]?: string } | object =>
+    value === undefined ? {} : { [key]: value };
+  const common = { ...optional('repo', text('repo')), isJson: has('json') };
+  const forAgents = { ...common, isDemo: has('demo'), allowCommands: has('allow-commands') };
+  switch (verb) {
+    case 'list':
+      noOperand(verb, operands);
+      return { ...common, verb };
+    case 'run':
+      return {
+        ...forAgents,
+        verb,
+        objective: operandOf(verb, operands),
+        ...optional('agent', text('agent')),
+        ...optional('base', text('base')),
+        ...optional('model', text('model')),
+        scope: valuesOf(line, 'scope'),
+        checks: valuesOf(line, 'check'),
+        ...(has('verify') ? { verify: 'always' as const } : {}),
+        ...(has('no-verify') ? { verify: 'never' as const } : {}),
+      };
+    case 'verify':
+    case 'fix':
+    case 'resume':
+      return { ...forAgents, verb, target: operandOf(verb, operands) };
+    case 'accept':
+      return { ...common, verb, target: operandOf(verb, operands), isDryRun: has('dry-run') };
+    default:
+      return { ...common, verb, target: operandOf(verb, operands) };
+  }
+}
+
+function valuesOf(line: Line, name: FlagName): string[] {
+  return (line.options.get(name) ?? []).flatMap(({ value }) => (value === undefined ? [] : [value]));
+}
+
+function noOperand(verb: Verb, operands: readonly string[]): void {
+  if (operands.length === 0) return;
+  throw new UsageProblem(`unexpected argument "${operands[0]}"`, `Usage: ${usageLine(verb)}`);
+}
+
+function operandOf(verb: Verb, operands: readonly string[]): string {
+  const { operand } = verbSyntax[verb];
+  const [first, second] = operands;
+  if (first === undefined || first.trim() === '') {
+    const what = verb === 'run' ? 'an objective' : `a ${operand}`;
+    throw new UsageProblem(`"tributary ${verb}" needs ${what}`, `Usage: ${usageLine(verb)}`);
+  }
+  if (second !== undefined) {
+    const hint = verb === 'run' ? `Put the objective in quotes: tributary run "${operands.join(' ')}"` : '';
+    throw new UsageProblem(`unexpected argument "${second}"`, hint || `Usage: ${usageLine(verb)}`);
+  }
+  return first;
+}

@@ -1,0 +1,69 @@
+import type { Run } from '../model/run';
+import { currentVerdict, type Task } from '../model/task';
+import { isLive } from '../tasks/runMachine';
+import { hasOpenFindings } from '../tasks/verification';
+import { plainLine } from './plainText';
+
+/** A Task as the JSON of the command line shows it: what a script needs, without transcripts' size. */
+export function taskData(task: Task): Readonly<Record<string, unknown>> {
+  const verdict = currentVerdict(task);
+  return {
+    id: task.id,
+    slug: task.slug,
+    state: task.state,
+    objective: task.packet.objective,
+    agent: task.agent,
+    base: task.packet.repository.base,
+    branch: task.branch,
+    worktreePath: task.worktreePath,
+    createdAt: task.createdAt,
+    changedAt: task.changedAt,
+    snapshot: task.snapshot,
+    verdict: verdict?.verdict,
+    verdictTree: verdict?.tree,
+    runs: task.runs.map(runData),
+  };
+}
+
+function runData(run: Run): Readonly<Record<string, unknown>> {
+  const { status } = run;
+  return {
+    id: run.id,
+    kind: run.kind,
+    agent: run.agent,
+    model: run.model,
+    state: status.state,
+    ...('end' in status ? { reason: status.end.reason, message: status.end.message } : {}),
+    usage: run.usage,
+  };
+}
+
+/** The command lines that make sense now, most likely one first. */
+export function nextSteps(task: Task): string[] {
+  const line = (verb: string): string => `tributary ${verb} ${plainLine(task.slug)}`;
+  if (task.runs.some(isLive)) return [line('stop')];
+  switch (task.state) {
+    case 'accepted':
+      return [line('undo')];
+    case 'discarded':
+      return [line('restore')];
+    case 'closed':
+      return [];
+    case 'open':
+      return openSteps(task).map(line);
+  }
+}
+
+function openSteps(task: Task): string[] {
+  const lastState = task.runs.at(-1)?.status.state;
+  const isCut = lastState === 'stopped' || lastState === 'failed' || lastState === 'interrupted';
+  const verdict = currentVerdict(task);
+  return [
+    ...(isCut ? ['resume'] : []),
+    ...(task.snapshot === undefined ? [] : ['diff']),
+    ...(hasOpenFindings(verdict) ? ['fix'] : []),
+    ...(task.snapshot !== undefined && verdict === undefined ? ['verify'] : []),
+    ...(task.snapshot === undefined ? [] : ['accept']),
+    'discard',
+  ];
+}

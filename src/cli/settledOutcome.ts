@@ -1,0 +1,61 @@
+import type { Run } from '../model/run';
+import type { Settled } from '../tasks/taskApi';
+import { type Described, describe, exitCodeOf, isErrorCode } from './messages';
+import type { Paint } from './paint';
+import { nextSteps, taskData } from './records';
+import type { Outcome } from './report';
+import { verdictText } from './texts';
+
+/** What a call is judged by. `asked`: only a PASS is a success; `made`: if there is a Verdict, likewise. */
+export type VerdictNeed = 'asked' | 'made';
+
+/** The outcome of a call that ran agents. */
+export function settledOutcome(settled: Settled, need: VerdictNeed, paint: Paint): Outcome {
+  const { task, runs, verdict } = settled;
+  const last = runs.at(-1);
+  const error = last === undefined ? undefined : errorOf(last, task.slug);
+  return {
+    exitCode: exitCodeOfSettled(settled, need),
+    data: {
+      task: taskData(task),
+      runs: runs.map(({ id }) => id),
+      ...(verdict === undefined ? {} : { verdict }),
+    },
+    text: textOfSettled(settled, need, paint),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** 0, 1, 3 or 130: see `helpText`. */
+export function exitCodeOfSettled({ runs, verdict }: Settled, need: VerdictNeed): number {
+  const status = runs.at(-1)?.status;
+  switch (status?.state) {
+    case 'stopped':
+      return 130;
+    case 'failed': {
+      const code = isErrorCode(status.end.reason) ? exitCodeOf(status.end.reason) : 1;
+      return code === 3 ? 3 : 1;
+    }
+    case 'interrupted':
+      return 1;
+    default:
+      if (verdict === undefined) return need === 'asked' ? 1 : 0;
+      return verdict.verdict === 'PASS' ? 0 : 1;
+  }
+}
+
+function errorOf({ status }: Run, slug: string): Described | undefined {
+  if (status.state !== 'failed' && status.state !== 'stopped' && status.state !== 'interrupted')
+    return undefined;
+  return describe(status.end.reason, status.end.message, slug);
+}
+
+function textOfSettled({ task, verdict }: Settled, need: VerdictNeed, paint: Paint): string {
+  const judged = verdict === undefined ? '' : verdictText(verdict, paint);
+  if (need === 'asked') return judged;
+  const steps = nextSteps(task);
+  if (task.state === 'closed') return `${judged}Nothing was changed; the Task is closed.\n`;
+  return steps.length === 0
+    ? judged
+    : `${judged}${['Next:', ...steps.map((step) => `  ${step}`)].join('\n')}\n`;
+}

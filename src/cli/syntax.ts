@@ -1,0 +1,148 @@
+// What the command line understands, as data: arguments are read and help is written from this one table.
+
+export type FlagName =
+  | 'repo'
+  | 'json'
+  | 'agent'
+  | 'base'
+  | 'scope'
+  | 'check'
+  | 'model'
+  | 'verify'
+  | 'no-verify'
+  | 'demo'
+  | 'allow-commands'
+  | 'dry-run'
+  | 'help'
+  | 'version';
+
+export interface FlagSyntax {
+  /** The name of its value; absent for a switch. */
+  readonly value?: string;
+  readonly short?: string;
+  readonly isRepeatable?: boolean;
+  readonly help: string;
+}
+
+export const flags: Readonly<Record<FlagName, FlagSyntax>> = {
+  repo: { value: 'DIR', help: 'Any folder of the repository to work on (default: the current folder).' },
+  json: { help: 'Print one JSON object a line on stdout, the result last; diagnostics go to stderr.' },
+  agent: { value: 'NAME', help: 'The agent to start (default: general).' },
+  base: { value: 'REF', help: 'The branch, tag or commit to start from (default: HEAD).' },
+  scope: { value: 'GLOB', isRepeatable: true, help: 'Paths the Task may touch; can be repeated.' },
+  check: {
+    value: 'CMD',
+    isRepeatable: true,
+    help: 'An acceptance test: a command that must exit with 0; can be repeated.',
+  },
+  model: { value: 'NAME', help: "The model to use instead of the agent's or the default one." },
+  verify: { help: 'Verify afterwards, whatever changed; only PASS exits with 0.' },
+  'no-verify': { help: 'Do not verify afterwards.' },
+  demo: { help: 'Use the offline demo model: no key, no network.' },
+  'allow-commands': {
+    help: 'Let agents run commands in their worktree during this call; nothing is stored.',
+  },
+  'dry-run': { help: 'Only show what would be written.' },
+  help: { short: 'h', help: 'Show help.' },
+  version: { short: 'V', help: 'Show the version.' },
+};
+
+export const verbs = [
+  'run',
+  'list',
+  'show',
+  'diff',
+  'verify',
+  'fix',
+  'accept',
+  'discard',
+  'restore',
+  'undo',
+  'stop',
+  'resume',
+] as const;
+export type Verb = (typeof verbs)[number];
+
+export interface VerbSyntax {
+  /** What stands after the verb, as usage shows it; absent: nothing may. */
+  readonly operand?: '"<objective>"' | 'TASK' | 'TASK|RUN';
+  /** Its own flags; every verb also takes `--repo`, `--json` and `--help`. */
+  readonly flags: readonly FlagName[];
+  readonly summary: string;
+  readonly more?: string;
+}
+
+const agentFlags: readonly FlagName[] = ['demo', 'allow-commands'];
+
+export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
+  run: {
+    operand: '"<objective>"',
+    flags: ['agent', 'base', 'scope', 'check', 'model', 'verify', 'no-verify', ...agentFlags],
+    summary: 'Give an agent a Task in its own worktree and watch it work.',
+    more: 'Your checkout is not touched until you accept. Ctrl-C stops the Run and keeps its work; a second one forces.\nExit code: 0 done, and PASS if a verdict was made; 1 failed, or another verdict; 130 stopped.',
+  },
+  list: { flags: [], summary: 'List the Tasks of this repository, newest first.' },
+  show: {
+    operand: 'TASK|RUN',
+    flags: [],
+    summary: 'Show the states, base, path, verdict and files of a Task, and what to do next.',
+  },
+  diff: {
+    operand: 'TASK',
+    flags: [],
+    summary: 'Print what a Task changed as a patch that git can apply.',
+    more: 'With --json: one record per changed file, no patch.',
+  },
+  verify: {
+    operand: 'TASK',
+    flags: agentFlags,
+    summary: 'Have a verifier try to break the change; its verdict is bound to evidence.',
+    more: 'Exit code: 0 only for PASS.',
+  },
+  fix: {
+    operand: 'TASK',
+    flags: agentFlags,
+    summary: 'Send the open findings to an implementer, then verify again.',
+    more: 'Exit code: 0 for PASS, and when there is no open finding.',
+  },
+  accept: {
+    operand: 'TASK',
+    flags: ['dry-run'],
+    summary: 'Show what would be written, then write it into your checkout if nothing conflicts.',
+    more: 'A verdict is shown and never blocks. The worktree is removed, its snapshot kept; undo brings both back.',
+  },
+  discard: {
+    operand: 'TASK',
+    flags: [],
+    summary: 'Put a Task away; a snapshot is kept so that it can be restored.',
+  },
+  restore: { operand: 'TASK', flags: [], summary: 'Bring a discarded Task and its worktree back.' },
+  undo: {
+    operand: 'TASK',
+    flags: [],
+    summary: 'Take an accepted Task out of your checkout again, byte for byte.',
+  },
+  stop: {
+    operand: 'TASK|RUN',
+    flags: [],
+    summary: 'Stop what runs, in whichever process; the work done so far is kept.',
+  },
+  resume: {
+    operand: 'TASK',
+    flags: agentFlags,
+    summary: 'Go on with the last Run of a Task that was stopped, interrupted or failed.',
+  },
+};
+
+/** Every flag a verb takes. */
+export function flagsOf(verb: Verb): readonly FlagName[] {
+  return [...verbSyntax[verb].flags, 'repo', 'json', 'help'];
+}
+
+export function isVerb(text: string): text is Verb {
+  return verbs.some((verb) => verb === text);
+}
+
+export function isFlagName(text: string): text is FlagName {
+  return Object.hasOwn(flags, text);
+}

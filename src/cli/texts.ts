@@ -1,0 +1,107 @@
+import type { FileChange } from '../model/changes';
+import type { Conflict, LandingPath } from '../model/landing';
+import type { Run } from '../model/run';
+import type { Task } from '../model/task';
+import type { Usage } from '../model/usage';
+import type { Check, Finding, Verdict } from '../model/verdict';
+import type { Paint } from './paint';
+import { plainLine } from './plainText';
+
+// How the product's records read on a terminal. Everything that comes from outside goes through `plainLine`.
+
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}
+
+/** How long ago, in the largest unit that fits. */
+export function ageText(at: string, now: Date): string {
+  const seconds = Math.max(0, Math.floor((now.getTime() - Date.parse(at)) / 1_000));
+  if (!Number.isFinite(seconds)) return '?';
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+export function usageText({ requests, input, output, cacheRead, cacheWrite }: Usage): string {
+  const cached = cacheRead + cacheWrite > 0 ? ` (+${cacheRead} from cache, ${cacheWrite} to cache)` : '';
+  return `${requests} ${requests === 1 ? 'request' : 'requests'}, ${input} tokens in${cached}, ${output} out`;
+}
+
+/** Checks, Findings, `VERDICT:` and the tree it holds for. */
+export function verdictText(verdict: Verdict, paint: Paint): string {
+  const word = verdict.verdict;
+  const paintWord = word === 'PASS' ? paint.green : word === 'FAIL' ? paint.red : paint.yellow;
+  return [
+    ...verdict.checks.map((check) => checkText(check, paint)),
+    ...verdict.findings.map((finding) => findingText(finding)),
+    ...verdict.reasons.map((reason) => `note: ${plainLine(reason)}`),
+    paint.bold(paintWord(`VERDICT: ${word}`)),
+    `tree ${plainLine(verdict.tree)}`,
+    '',
+  ].join('\n');
+}
+
+function checkText(check: Check, paint: Paint): string {
+  const exit = check.exitCode === null ? 'no exit code' : `exit ${check.exitCode}`;
+  const word = { pass: paint.green('pass'), fail: paint.red('fail'), skip: paint.yellow('skip') }[
+    check.result
+  ];
+  const claim = check.evidence === 'unobserved' ? ' [claimed, not observed]' : '';
+  return `${word}: ${plainLine(check.command)} (${exit})${claim}`;
+}
+
+/** `path:line severity title`. */
+export function findingText({ location, severity, title }: Finding): string {
+  const place = location === undefined ? '' : `${plainLine(location.path)}:${location.line} `;
+  return `${place}${severity} ${plainLine(title)}`;
+}
+
+const statusLetters: Readonly<Record<FileChange['status'], string>> = {
+  added: 'A',
+  modified: 'M',
+  deleted: 'D',
+  renamed: 'R',
+  typeChanged: 'T',
+};
+
+export function fileText(file: FileChange): string {
+  const from = file.oldPath === undefined ? '' : `${plainLine(file.oldPath)} -> `;
+  const size = file.isBinary ? 'binary' : `+${file.added} -${file.removed}`;
+  return `${statusLetters[file.status]} ${from}${plainLine(file.path)} (${size})`;
+}
+
+/** A path a Landing writes: added, modified or deleted. */
+export function landingPathText({ path, before, after }: LandingPath): string {
+  const letter = before === 'absent' ? 'A' : after === 'absent' ? 'D' : 'M';
+  return `${letter} ${plainLine(path)}`;
+}
+
+export function conflictText({ path, kind, message }: Conflict): string {
+  return `${plainLine(path)}: ${plainLine(kind)}${message === '' ? '' : `, ${plainLine(message)}`}`;
+}
+
+export function runText(run: Run): string {
+  const { status } = run;
+  const end = 'end' in status && status.state !== 'completed' ? ` (${plainLine(status.end.reason)})` : '';
+  return `${run.id} ${run.kind} ${plainLine(run.agent)} ${plainLine(run.model)}: ${status.state}${end}`;
+}
+
+/** A branch as people write it. */
+export function branchText(task: Task): string {
+  return plainLine(task.branch ?? '').replace(/^refs\/heads\//, '');
+}
+
+/** Rows as aligned columns, two blanks apart; the last one is not padded. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, index) => {
+      widths[index] = Math.max(widths[index] ?? 0, cell.length);
+    });
+  return rows.map((row) =>
+    row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0))).join('  '),
+  );
+}

@@ -1,0 +1,36 @@
+import type { Command } from './arguments';
+import type { Outcome } from './report';
+import type { VerbContext } from './verbContext';
+import { accept } from './verbs/accept';
+import { diff } from './verbs/diff';
+import { discard } from './verbs/discard';
+import { fix } from './verbs/fix';
+import { list } from './verbs/list';
+import { restore } from './verbs/restore';
+import { resume } from './verbs/resume';
+import { run } from './verbs/run';
+import { show } from './verbs/show';
+import { stop } from './verbs/stop';
+import { undo } from './verbs/undo';
+import { verify } from './verbs/verify';
+
+const byTarget = { show, diff, discard, restore, undo, stop };
+const byAgents = { verify, fix, resume };
+
+/** The one table of verbs. */
+export function perform(command: Command, context: VerbContext): Promise<Outcome> {
+  switch (command.verb) {
+    case 'run':
+      return run(command, context);
+    case 'list':
+      return list(command, context);
+    case 'accept':
+      return accept(command, context);
+    case 'verify':
+    case 'fix':
+    case 'resume':
+      return byAgents[command.verb](command, context);
+    default:
+      return byTarget[command.verb](command, context);
+  }
+}

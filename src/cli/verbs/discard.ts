@@ -1,0 +1,16 @@
+import type { TargetCommand } from '../arguments';
+import { plainLine } from '../plainText';
+import { taskData } from '../records';
+import { taskOf, type VerbRunner } from '../verbContext';
+
+export const discard: VerbRunner<TargetCommand> = async ({ target }, context) => {
+  const { id } = await taskOf(target, context);
+  context.interruption.begin('files');
+  const task = await context.tasks.discard(id);
+  const slug = plainLine(task.slug);
+  return {
+    exitCode: 0,
+    data: { task: taskData(task) },
+    text: `Discarded ${slug}; a snapshot is kept.\nBring it back with: tributary restore ${slug}\n`,
+  };
+};

@@ -1,0 +1,38 @@
+import { currentVerdict, type Task } from '../../model/task';
+import type { ListCommand } from '../arguments';
+import { clip, plainLine } from '../plainText';
+import { taskData } from '../records';
+import { ageText, columns } from '../texts';
+import type { VerbRunner } from '../verbContext';
+
+export const list: VerbRunner<ListCommand> = async (_command, { tasks, host, report, paint }) => {
+  const board = await tasks.list();
+  for (const { path, message } of board.problems) report.warn(`${path}: ${message}`);
+  const newestFirst = board.tasks.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
+  const [head = '', ...rows] = columns([
+    ['TASK', 'STATE', 'RUN', 'AGENT', 'VERDICT', 'AGE', 'OBJECTIVE'],
+    ...newestFirst.map((task) => rowOf(task, host.now())),
+  ]);
+  const width = host.stdout.columns ?? 160;
+  const table = [paint.bold(head), ...rows.map((row) => clip(row, width))];
+  return {
+    exitCode: 0,
+    data: { tasks: newestFirst.map(taskData), problems: board.problems },
+    text:
+      rows.length === 0
+        ? 'No Tasks yet. Start one: tributary run "<objective>"\n'
+        : `${table.map((row) => row.trimEnd()).join('\n')}\n`,
+  };
+};
+
+function rowOf(task: Task, now: Date): string[] {
+  return [
+    plainLine(task.slug),
+    task.state,
+    task.runs.at(-1)?.status.state ?? '-',
+    plainLine(task.agent),
+    currentVerdict(task)?.verdict ?? '-',
+    ageText(task.createdAt, now),
+    plainLine(task.packet.objective),
+  ];
+}

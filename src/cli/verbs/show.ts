@@ -1,0 +1,81 @@
+import { toTributaryError } from '../../base/errors';
+import type { FileChange } from '../../model/changes';
+import type { Run } from '../../model/run';
+import { currentVerdict, type Task } from '../../model/task';
+import type { TargetCommand } from '../arguments';
+import { describeError } from '../messages';
+import type { Paint } from '../paint';
+import { plainLine, plainText } from '../plainText';
+import { nextSteps, taskData } from '../records';
+import { branchText, fileText, runText, usageText, verdictText } from '../texts';
+import type { VerbContext, VerbRunner } from '../verbContext';
+
+export const show: VerbRunner<TargetCommand> = async ({ target }, context) => {
+  const { task, run } = await context.tasks.find(target);
+  const files = await filesOf(task, context);
+  const next = nextSteps(task);
+  const parts = [
+    taskText(task, context.paint),
+    run === undefined ? '' : answerText(run, context.paint),
+    files === undefined ? '' : section('Files', files.map(fileText), context.paint),
+    judgement(task, context.paint),
+    section('Next', next, context.paint),
+  ];
+  return {
+    exitCode: 0,
+    data: {
+      task: taskData(task),
+      ...(run === undefined ? {} : { run }),
+      files,
+      verdict: currentVerdict(task),
+      next,
+    },
+    text: parts.filter((part) => part !== '').join('\n'),
+  };
+};
+
+/** What a Task changed; `undefined`, and said, where it cannot be found out: the rest is worth showing. */
+async function filesOf(
+  task: Task,
+  { tasks, report }: VerbContext,
+): Promise<readonly FileChange[] | undefined> {
+  try {
+    return await tasks.changes(task.id);
+  } catch (error) {
+    report.warn(describeError(toTributaryError(error), task.slug).message);
+    return undefined;
+  }
+}
+
+function taskText(task: Task, paint: Paint): string {
+  const { base } = task.packet.repository;
+  const behind = base.behind !== undefined && base.behind > 0 ? `, ${base.behind} behind its upstream` : '';
+  const rows = [
+    `${paint.bold(plainLine(task.slug))} ${task.id}`,
+    `  ${plainLine(task.packet.objective)}`,
+    `  state ${task.state}${task.pending === undefined ? '' : `, on the way to ${task.pending.to}`}`,
+    `  agent ${plainLine(task.agent)}`,
+    `  base ${plainLine(base.ref)} ${base.commit}${behind}`,
+  ];
+  if (task.branch !== undefined) rows.push(`  branch ${branchText(task)}`);
+  if (task.worktreePath !== undefined) rows.push(`  worktree ${plainLine(task.worktreePath)}`);
+  rows.push(...task.packet.acceptanceTests.map(({ command }) => `  check ${plainLine(command)}`));
+  return `${rows.join('\n')}\n\n${section('Runs', task.runs.map(runText), paint)}`;
+}
+
+function answerText(run: Run, paint: Paint): string {
+  const { status } = run;
+  const rows = [usageText(run.usage)];
+  if ('end' in status) rows.push(`ended ${status.end.at}: ${plainLine(status.end.message)}`);
+  if (run.answer !== undefined) rows.push(...plainText(run.answer.summary).split('\n'));
+  return section(run.id, rows, paint);
+}
+
+function judgement(task: Task, paint: Paint): string {
+  const verdict = currentVerdict(task);
+  return verdict === undefined ? 'Not verified.\n' : verdictText(verdict, paint);
+}
+
+function section(title: string, rows: readonly string[], paint: Paint): string {
+  return rows.length === 0 ? '' : `${[paint.bold(title), ...rows.map((row) => `  ${row}`)].join('\n')}\n`;
+}
