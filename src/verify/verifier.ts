@@ -1,5 +1,8 @@
 import type { AcceptanceTest } from '../model/packet';
 import type { Check, Verdict } from '../model/verdict';
+import type { RunCommand } from '../process/runCommand';
+import { runChecks } from './checks';
+import { judge } from './judge';
 
 /** A command that the verifier's Run really ran, read from its transcript. */
 export interface ObservedCommand {
@@ -61,4 +64,12 @@ export interface Verifier {
     onOutput?: (text: string) => void;
   }): Promise<readonly Check[]>;
   judge(input: JudgeInput): Verdict;
+}
+
+export interface VerifierDeps {
+  readonly runCommand: RunCommand;
+}
+
+export function createVerifier(deps: VerifierDeps): Verifier {
+  return { runChecks: (request) => runChecks(deps.runCommand, request), judge };
 }
