@@ -1,8 +1,27 @@
-import type { Logger } from './base/logger';
-import type { RepositoryFacts } from './git/repository';
+import { createAgentKit } from './agent/createAgentKit';
+import { delay, systemClock } from './base/async';
+import { Emitter } from './base/emitter';
+import { type Logger, silentLogger } from './base/logger';
+import { commandEnvironment, makeScratch, modelConnection, toolSurroundings } from './composeRuns';
+import { createGitParts } from './git/gitParts';
+import { makeGit } from './git/plumbing';
+import { GitRepositories, type RepositoryFacts } from './git/repository';
+import type { WithGitLock } from './git/worktreeMaking';
 import type { Settings } from './model/settings';
+import { runCommand } from './process/runCommand';
+import { openStore } from './store/openStore';
+import { Endings } from './tasks/endings';
+import { Landing } from './tasks/landing';
 import type { PermissionPort } from './tasks/permission';
-import type { TaskService } from './tasks/taskService';
+import { RunRoad } from './tasks/runRoad';
+import { RunSupervisor } from './tasks/runSupervisor';
+import { Scheduler } from './tasks/scheduler';
+import type { AppendedEntry, StreamedEvent, TaskChange } from './tasks/taskApi';
+import { TaskRecords } from './tasks/taskRecords';
+import { LocalTaskService, type TaskService } from './tasks/taskService';
+import { Verification } from './tasks/verification';
+import { WorktreeKeeper } from './tasks/worktreeKeeper';
+import { createVerifier } from './verify/verifier';
 
 /** What comes in from outside: the editor and the command line each bring their own. */
 export interface CorePorts {
@@ -31,3 +50,79 @@ export interface Core {
 
 /** Throws `gitMissing`, `gitTooOld`, `notARepository`. */
 export type ComposeCore = (ports: CorePorts) => Promise<Core>;
+
+export const composeCore: ComposeCore = async (ports) => {
+  const logger = ports.logger ?? silentLogger;
+  const clock = systemClock;
+  const git = makeGit({ runCommand, env: ports.env });
+  const facts = await new GitRepositories({ git }).open(ports.directory);
+  const store = await openStore({ commonDir: facts.commonDir, clock, logger });
+  const withGitLock: WithGitLock = (body, options) => store.locks.withLock('git', body, options);
+  const parts = createGitParts({ git, facts, withGitLock, env: ports.env });
+  const { settings } = ports;
+  const kit = createAgentKit({ settings, env: ports.env, languageModel: modelConnection(ports) });
+  const events = {
+    changes: new Emitter<TaskChange>(logger),
+    entries: new Emitter<AppendedEntry>(logger),
+    stream: new Emitter<StreamedEvent>(logger),
+  };
+  const records = new TaskRecords({ store, clock, changes: events.changes });
+  const rootSetting = settings.worktrees.root;
+  const keeper = new WorktreeKeeper({
+    records,
+    store,
+    ...parts,
+    ...(rootSetting === undefined ? {} : { rootSetting }),
+  });
+  const landing = new Landing({ merges: parts.merges, store, now: () => records.now() });
+  const endings = new Endings({ records, keeper, landing });
+  const supervisor = new RunSupervisor({
+    kit,
+    store,
+    permission: ports.permission,
+    entries: events.entries,
+    stream: events.stream,
+    toolContext: toolSurroundings({ ports, store, facts, ...parts }),
+    now: () => clock.now(),
+    random: Math.random,
+    delay,
+    appVersion: ports.appVersion,
+    platform: process.platform,
+  });
+  const road = new RunRoad({
+    records,
+    store,
+    ...parts,
+    keeper,
+    scheduler: new Scheduler(settings.maxConcurrentRuns),
+    supervisor,
+    kit,
+  });
+  const verification = new Verification({
+    records,
+    store,
+    ...parts,
+    keeper,
+    road,
+    verifier: createVerifier({ runCommand }),
+    commandEnv: (task, runId) => commandEnvironment(ports, { taskId: task.id, runId }),
+    scratch: makeScratch,
+  });
+  const tasks = new LocalTaskService({
+    store,
+    records,
+    ...parts,
+    keeper,
+    road,
+    endings,
+    landing,
+    verification,
+    kit,
+    settings,
+    logger,
+    clock,
+    delay,
+    events,
+  });
+  return { repository: facts, tasks, dispose: () => tasks.dispose() };
+};

@@ -65,7 +65,7 @@ export interface RunSupervisorDeps {
   /** Builds what tools need of the machine: environment, ripgrep, the Diff. */
   readonly toolContext: (
     job: RunJob,
-  ) => Omit<ToolContext, 'askPermission' | 'onCheck' | 'onFinding' | 'onTodos' | 'onLive'>;
+  ) => Promise<Omit<ToolContext, 'askPermission' | 'onCheck' | 'onFinding' | 'onTodos' | 'onLive'>>;
   readonly now: () => Date;
   readonly random: () => number;
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -94,7 +94,7 @@ export class RunSupervisor {
       const append = this.appender(job, writer, observed);
       if (opening.message !== undefined)
         await append({ type: 'user', content: [...opening.message], origin: opening.origin });
-      const tools = this.deps.kit.toolSet(job.role, this.context(job, append, { checks, findings }));
+      const tools = this.deps.kit.toolSet(job.role, await this.context(job, append, { checks, findings }));
       const outcome = await this.deps.kit.loop(
         {
           model,
@@ -228,14 +228,14 @@ export class RunSupervisor {
     this.deps.stream.fire({ taskId: job.task.id, runId: job.run.id, event });
   }
 
-  private context(
+  private async context(
     job: RunJob,
     append: (entry: NewEntry) => Promise<void>,
     reports: { checks: CheckReport[]; findings: FindingReport[] },
-  ): ToolContext {
+  ): Promise<ToolContext> {
     let questions = 0;
     return {
-      ...this.deps.toolContext(job),
+      ...(await this.deps.toolContext(job)),
       onCheck: (report) => void reports.checks.push(report),
       onFinding: (report) => void reports.findings.push(report),
       onTodos: () => undefined,

@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LanguageModel } from './agent/languageModel';
+import { resolveBaseUrl } from './agent/modelTable';
+import { findRipgrep } from './agent/tools/ripgrep';
+import { TributaryError } from './base/errors';
+import type { CorePorts } from './composeCore';
+import type { Changes } from './git/changes';
+import type { RepositoryFacts } from './git/repository';
+import type { Snapshots } from './git/snapshots';
+import { scrubbedEnvironment } from './process/environment';
+import { runMarkerVariable } from './process/processTree';
+import type { Store } from './store/store';
+import type { RunSupervisorDeps } from './tasks/runSupervisor';
+
+/** What commands of agents and Checks see of the environment: no key, no pager, no editor, the Run's marker. */
+export function commandEnvironment(
+  ports: CorePorts,
+  of: { readonly taskId: string; readonly runId: string; readonly scratch?: string },
+): Record<string, string> {
+  const scratch = of.scratch === undefined ? {} : { TRIBUTARY_SCRATCH: of.scratch, TMPDIR: of.scratch };
+  return scrubbedEnvironment(ports.env, {
+    TRIBUTARY_TASK: of.taskId,
+    [runMarkerVariable]: of.runId,
+    ...scratch,
+  });
+}
+
+/** Builds what the tools of a Run need of machine and repository. */
+export function toolSurroundings(parts: {
+  readonly ports: CorePorts;
+  readonly store: Store;
+  readonly facts: RepositoryFacts;
+  readonly changes: Changes;
+  readonly snapshots: Snapshots;
+}): RunSupervisorDeps['toolContext'] {
+  const { ports, store, facts, changes, snapshots } = parts;
+  let ripgrep: Promise<string> | undefined;
+  return async ({ task, run, role, place, scratch }) => {
+    ripgrep ??= findRipgrep(undefined, ports.env);
+    const base = task.packet.repository.base.commit;
+    return {
+      root: place.root,
+      ...(place.isWorktree ? { mainCheckout: task.packet.repository.root } : {}),
+      commonDir: facts.commonDir,
+      scope: task.packet.scope,
+      canWrite: role.canWrite,
+      shell: role.shell,
+      allowedCommands: task.packet.acceptanceTests.map((test) => test.command),
+      commandEnv: commandEnvironment(ports, {
+        taskId: task.id,
+        runId: run.id,
+        ...(scratch === undefined ? {} : { scratch }),
+      }),
+      outDirectory: store.transcripts.outDirectory(task.id, run.id),
+      readState: { seen: new Map() },
+      ripgrepPath: await ripgrep,
+      diff: async (path) =>
+        (await changes.patch(base, await snapshots.treeOf(place.root), path)).toString('utf8'),
+    };
+  };
+}
+
+/** Connects once, at the first Run. The demo's server lives as long as the process. */
+export function modelConnection(ports: CorePorts): () => Promise<LanguageModel> {
+  let connecting: Promise<LanguageModel> | undefined;
+  return () => {
+    connecting ??= ports.settings.model.provider === 'demo' ? connectDemo() : connect(ports);
+    return connecting;
+  };
+}
+
+async function connect(ports: CorePorts): Promise<LanguageModel> {
+  const credentials = await ports.credentials();
+  if (credentials === undefined) throw new TributaryError('noCredentials', 'no key and no token is set');
+  const { createAnthropicModel } = await import('./agent/anthropicModel');
+  const baseUrl = resolveBaseUrl(ports.settings.model, ports.env);
+  return createAnthropicModel({ credentials, ...(baseUrl === undefined ? {} : { baseUrl }) });
+}
+
+async function connectDemo(): Promise<LanguageModel> {
+  const [{ createAnthropicModel }, { startDemoServer }, { samplePlaybook }] = await Promise.all([
+    import('./agent/anthropicModel'),
+    import('./demo/demoServer'),
+    import('./demo/samplePlaybook'),
+  ]);
+  const server = await startDemoServer({ playbooks: [samplePlaybook], delayMs: 15 });
+  return createAnthropicModel({ credentials: { kind: 'apiKey', value: 'demo' }, baseUrl: server.baseUrl });
+}
+
+/** A folder of a Run's own, for what it makes while it checks. */
+export async function makeScratch(): Promise<{ directory: string; dispose: () => Promise<void> }> {
+  const directory = await mkdtemp(join(tmpdir(), 'tributary-scratch-'));
+  return { directory, dispose: () => rm(directory, { recursive: true, force: true }) };
+}
