@@ -4,7 +4,7 @@ import { meaningOfType, modelFailure } from '../../src/agent/modelFailure';
 import { cancelled } from '../../src/base/async';
 import { type ErrorCode, TributaryError } from '../../src/base/errors';
 import type { LiveEvent } from '../../src/model/transcript';
-import { type Reply, streamOf } from '../wire/support/sse';
+import { type Reply, sendable, streamOf } from '../wire/support/sse';
 import { alteredThinking, type JsonObject, problemOf } from '../wire/support/strictRules';
 
 /** A request that fails before anything is streamed. */
@@ -66,7 +66,7 @@ export class ScriptedModel implements LanguageModel {
   ): Promise<ModelMessage> {
     const { events, content, extraBlockTypes } = streamOf(body, reply, this.requests.length);
     for (const type of extraBlockTypes) this.extraBlockTypes.add(type);
-    if (reply.stopReason === 'pause_turn') this.paused.add(JSON.stringify(content));
+    if (reply.stopReason === 'pause_turn') this.paused.add(JSON.stringify(sendable(content)));
     const assembly = new MessageAssembly(onLive);
     for (const [at, { event, data }] of events.entries()) {
       const { fault } = reply;

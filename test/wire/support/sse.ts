@@ -1,5 +1,5 @@
 // Turns a scripted reply into the events the Messages API would stream.
-import { isObject, type JsonObject, signatureFor } from './strictRules';
+import { type JsonObject, signatureFor } from './strictRules';
 
 export type ReplyBlock =
   | { readonly type: 'text'; readonly text: string }
@@ -132,7 +132,7 @@ class StreamBuilder {
     this.deltas(index, 'thinking_delta', 'thinking', thinking);
     const messages = Array.isArray(this.body['messages']) ? this.body['messages'].length : 0;
     // Blank text cannot be sent back, so it does not count as something that stood before.
-    const before = this.content.filter((block) => !isBlankText(block));
+    const before = sendable(this.content);
     const signature = signatureFor(this.body, messages, before, thinking);
     this.push('content_block_delta', { index, delta: { type: 'signature_delta', signature } });
     this.content.push({ type: 'thinking', thinking, signature });
@@ -167,6 +167,7 @@ class StreamBuilder {
   }
 }
 
-function isBlankText(block: JsonObject): boolean {
-  return isObject(block) && block['type'] === 'text' && String(block['text']).trim() === '';
+/** What of an answer may come back: everything but blank text. */
+export function sendable(content: readonly JsonObject[]): readonly JsonObject[] {
+  return content.filter((block) => block['type'] !== 'text' || String(block['text']).trim() !== '');
 }

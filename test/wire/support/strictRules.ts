@@ -322,15 +322,15 @@ function openUses(blocks: readonly JsonObject[], seen: Set<string>, where: strin
   return open;
 }
 
+/** Only an answer that ended with `pause_turn` may stand last, as it was. */
 function checkPrefill(message: JsonObject, blocks: readonly JsonObject[], options: RuleOptions): void {
-  const last = blocks.at(-1);
-  const text = last?.['text'];
+  if (options.paused?.has(JSON.stringify(message['content']))) return;
+  const text = blocks.at(-1)?.['text'];
   refuseIf(
-    last?.['type'] === 'text' && typeof text === 'string' && text !== text.trimEnd(),
+    typeof text === 'string' && text !== text.trimEnd(),
     'messages: final assistant content cannot end with trailing whitespace',
   );
-  refuseIf(
-    !(options.paused?.has(JSON.stringify(message['content'])) ?? false),
+  throw new Refusal(
     'This model does not support assistant message prefill. The conversation must end with a user message.',
   );
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FaultPoint, type Reply, type SseEvent, streamOf } from './sse';
+import { type FaultPoint, type Reply, type SseEvent, sendable, streamOf } from './sse';
 import { alteredThinking, isObject, type JsonObject, problemOf } from './strictRules';
 
 export type { Reply, ReplyBlock } from './sse';
@@ -196,7 +196,7 @@ class ServerState {
   private async sendStream(body: JsonObject, reply: Reply, response: ServerResponse): Promise<void> {
     const stream = streamOf(body, reply, this.requests.length);
     for (const type of stream.extraBlockTypes) this.extraBlockTypes.add(type);
-    if (reply.stopReason === 'pause_turn') this.paused.add(JSON.stringify(stream.content));
+    if (reply.stopReason === 'pause_turn') this.paused.add(JSON.stringify(sendable(stream.content)));
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
