@@ -89,7 +89,7 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
     exitCode: 1,
   },
   gitMissing: {
-    text: 'git was not found',
+    text: 'No git was found',
     hint: 'Install git 2.38 or newer and make sure it is on the PATH.',
     exitCode: 1,
   },
