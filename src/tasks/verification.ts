@@ -41,8 +41,12 @@ export class Verification {
     this.deps = deps;
   }
 
-  /** A verification Run on the Snapshot's tree, the packet's Checks before it. Throws `wrongState` when nothing differs from the base. */
-  async byAgent(task: Task, signal: AbortSignal): Promise<Verified> {
+  /**
+   * A verification Run on the Worktree as it stands now, the packet's Checks before it. Throws `wrongState` when
+   * nothing differs from the base.
+   */
+  async byAgent(asked: Task, signal: AbortSignal): Promise<Verified> {
+    const task = await this.recorded(asked, signal);
     const tree = recordedTree(task);
     const scratch = await this.deps.scratch();
     const gathered: { hostChecks: readonly Check[]; tampered: readonly string[] } = {
@@ -58,11 +62,11 @@ export class Verification {
         diff: await this.diff(task, tree),
         scratch: scratch.directory,
         before: async (place, inner) => {
-          await this.restore(place.root, tree);
+          expectTree(task, place, tree);
           gathered.hostChecks = await this.hostChecks(task, place, inner);
         },
         after: async (place) => {
-          gathered.tampered = (await this.restore(place.root, tree)).restored;
+          gathered.tampered = await this.putBack(task, place, tree);
         },
       };
       const finished = await this.deps.road.run(task, spec, signal);
@@ -73,26 +77,42 @@ export class Verification {
   }
 
   /** The packet's Checks alone, in the Worktree under the writer lock. */
-  async byHost(task: Task, runId: RunId, signal: AbortSignal): Promise<Verified> {
+  async byHost(asked: Task, runId: RunId, signal: AbortSignal): Promise<Verified> {
+    const task = await this.recorded(asked, signal);
     const tree = recordedTree(task);
-    const standing = withWorktree(task);
+    const hostChecks = await this.inWorktree(task, runId, signal, (ready) =>
+      this.hostChecks(task, placeOfTask(ready, tree), signal),
+    );
+    const verdict = await this.judge(task, { runId, tree, at: this.deps.records.now(), hostChecks });
+    return { ...(await this.save(task, verdict)), runs: [] };
+  }
+
+  /** The Task with a Snapshot of what stands in its Worktree now, edits by hand included. */
+  private async recorded(task: Task, signal: AbortSignal): Promise<Task> {
+    const runId = task.runs.at(-1)?.id;
+    if (runId === undefined || task.branch === undefined) return task;
+    return this.inWorktree(task, runId, signal, (ready) =>
+      this.deps.keeper.snapshot(ready, { runId, turn: 0 }),
+    );
+  }
+
+  private async inWorktree<T>(
+    task: Task,
+    runId: RunId,
+    signal: AbortSignal,
+    body: (ready: TaskWithWorktree) => Promise<T>,
+  ): Promise<T> {
     const lock = await this.deps.keeper.lockFor(task, signal);
-    let hostChecks: readonly Check[];
     try {
-      const ready = await this.deps.keeper.ensure(standing, runId, signal);
-      const place: RunPlace = {
-        root: ready.worktreePath,
-        branch: ready.branch,
-        isWorktree: true,
-        treeAtStart: tree,
-      };
-      hostChecks = await this.hostChecks(task, place, signal);
-      await this.deps.keeper.release(ready);
+      const ready = await this.deps.keeper.ensure(task, runId, signal);
+      try {
+        return await body(ready);
+      } finally {
+        await this.deps.keeper.release(ready);
+      }
     } finally {
       await lock.release();
     }
-    const verdict = await this.judge(task, { runId, tree, at: this.deps.records.now(), hostChecks });
-    return { ...(await this.save(task, verdict)), runs: [] };
   }
 
   /** Runs the packet's acceptance tests on exactly the recorded tree; what they change is put back. */
@@ -109,12 +129,16 @@ export class Verification {
       signal,
       outDirectory,
     });
-    await this.restore(place.root, recordedTree(task));
+    await this.putBack(task, place, recordedTree(task));
     return checks;
   }
 
-  private restore(root: string, tree: string): Promise<{ restored: string[]; removed: string[] }> {
-    return this.deps.snapshots.restoreFiles(root, tree);
+  /** Makes the Worktree what was recorded, keeping what stood there; answers the recorded files that had changed. */
+  private async putBack(task: Task, place: RunPlace, tree: string): Promise<readonly string[]> {
+    const now = await this.deps.snapshots.treeOf(place.root);
+    if (now === tree) return [];
+    await this.deps.keeper.keepAside(task, now);
+    return (await this.deps.snapshots.restoreFiles(place.root, tree)).restored;
   }
 
   private async diff(task: Task, tree: string): Promise<{ patch: string; files: readonly string[] }> {
@@ -256,4 +280,20 @@ function indent(text: string): string {
 export function hasOpenFindings(verdict: Verdict | undefined): verdict is Verdict {
   if (verdict === undefined || verdict.verdict === 'PASS') return false;
   return verdict.findings.length > 0 || verdict.checks.some((check) => check.result === 'fail');
+}
+
+function placeOfTask(task: TaskWithWorktree, tree: string): RunPlace {
+  return { root: task.worktreePath, branch: task.branch, isWorktree: true, treeAtStart: tree };
+}
+
+/** Throws `stale` when somebody wrote into the Worktree between its Snapshot and the verification. */
+function expectTree(task: Task, place: RunPlace, tree: string): void {
+  if (place.treeAtStart === tree) return;
+  throw new TributaryError(
+    'stale',
+    `the worktree of ${task.slug} was changed while its verification began; verify it again`,
+    {
+      details: { taskId: task.id, paths: [] },
+    },
+  );
 }

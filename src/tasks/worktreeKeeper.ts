@@ -96,7 +96,7 @@ export class WorktreeKeeper {
     const tree = await snapshots.treeOf(task.worktreePath);
     const before = task.snapshot?.tree ?? (await repository.treeOf(task.packet.repository.base.commit));
     if (tree === before) return task;
-    const number = task.snapshotCount + 1;
+    const number = (await records.load(task.id)).snapshotCount + 1;
     const taken = await snapshots.take({
       worktreePath: task.worktreePath,
       taskId: task.id,
@@ -119,6 +119,22 @@ export class WorktreeKeeper {
       event,
     );
     return { ...saved, branch: task.branch, worktreePath: task.worktreePath };
+  }
+
+  /** Keeps a tree that is about to be replaced in the Worktree: under a ref of ours, not as the Task's state. */
+  async keepAside(task: Task, tree: string): Promise<void> {
+    const standing = withWorktree(task);
+    const saved = await this.deps.records.change(task.id, (current) => ({
+      ...current,
+      snapshotCount: current.snapshotCount + 1,
+    }));
+    await this.deps.snapshots.take({
+      worktreePath: standing.worktreePath,
+      taskId: task.id,
+      number: saved.snapshotCount,
+      tree,
+      message: `Tributary: what a check or a verification left in the worktree of ${task.id}`,
+    });
   }
 
   /** The tree of the Worktree as it stands. */
