@@ -11,8 +11,14 @@ import type { Worktree } from '../model/worktree';
 export interface StoreProblem {
   readonly path: string;
   readonly code: 'corruptFile' | 'newerStore';
+  /** A sentence that names the file and what can be done. */
   readonly message: string;
+  /** Set when the file belongs to a Task. */
+  readonly taskId?: TaskId;
 }
+
+/** The lock that every write to the board takes. Not reentrant: the stores below take it themselves. */
+export const boardLock = 'board';
 
 /** The Tasks of a repository, one folder each. Writes go through the board lock; only `taskService` calls them. */
 export interface TaskStore {
@@ -22,7 +28,9 @@ export interface TaskStore {
   update(id: TaskId, change: (task: Task) => Task): Promise<Task>;
   /** An id no Run of the board has had. */
   newRunId(): Promise<RunId>;
+  /** Throws `unknownId`, `corruptFile`, `newerStore`; one of a newer version that can be understood is given, read-only. */
   load(id: TaskId): Promise<Task>;
+  /** In the order of their ids. A Task of a newer version may be in both lists. */
   list(): Promise<{ tasks: readonly Task[]; problems: readonly StoreProblem[] }>;
   /** Fires with the id when another process (or we) changed a Task: Node's watch plus a slow poll. */
   watch(listener: (id: TaskId) => void): Disposable;
@@ -97,8 +105,11 @@ export type TaskRequest =
 /** Files in `tasks/<taskId>/requests/`: how another process speaks to the owner of a Run. */
 export interface Requests {
   send(taskId: TaskId, request: TaskRequest): Promise<void>;
-  /** Calls `onRequest` once per request file, in order, and removes it; watched, and polled each 500 ms. */
-  serve(taskId: TaskId, onRequest: (request: TaskRequest) => void): Disposable;
+  /**
+   * Calls `onRequest` once per request file, in order, and removes it; watched, and polled each 500 ms. When it
+   * returns `false` the request is for a Run of another owner: the file stays and is offered again later.
+   */
+  serve(taskId: TaskId, onRequest: (request: TaskRequest) => unknown): Disposable;
 }
 
 /** `journal/<landingId>/`: what a Landing writes, before it writes. */

@@ -1,0 +1,113 @@
+import { open } from 'node:fs/promises';
+import { SerialQueue } from '../base/async';
+import { fileError, writeFully } from '../base/atomicFile';
+import { TributaryError } from '../base/errors';
+import { parseJsonl, toJsonLine } from '../base/jsonl';
+import type { Logger } from '../base/logger';
+import { type BoardEvent, boardEventSchema } from '../model/events';
+import { type Worktree, type WorktreeIndex, worktreeIndexSchema } from '../model/worktree';
+import { ensureFolder, readIfExists } from './disk';
+import { decodeValue, type FileFormat, type Migrations } from './migrations';
+import type { StorePaths } from './paths';
+import { type Loaded, problemError, type RecordFiles } from './recordFiles';
+import { boardLock, type Locks, type WorktreeRecords } from './store';
+
+const indexFormat: FileFormat<WorktreeIndex> = { kind: 'worktreeIndex', schema: worktreeIndexSchema };
+const eventFormat: FileFormat<BoardEvent> = { kind: 'event', schema: boardEventSchema };
+
+export interface WorktreeRecordsDeps {
+  readonly paths: StorePaths;
+  readonly logger: Logger;
+  readonly locks: Locks;
+  readonly records: RecordFiles;
+  readonly migrations: Migrations;
+}
+
+export class FileWorktreeRecords implements WorktreeRecords {
+  private readonly deps: WorktreeRecordsDeps;
+  private readonly appends = new SerialQueue();
+
+  constructor(deps: WorktreeRecordsDeps) {
+    this.deps = deps;
+  }
+
+  async list(): Promise<readonly Worktree[]> {
+    const { records, paths } = this.deps;
+    return this.worktreesOf(await records.load(paths.worktreeIndex, indexFormat));
+  }
+
+  async put(worktree: Worktree): Promise<void> {
+    const { locks, records, paths } = this.deps;
+    await locks.withLock(boardLock, async () => {
+      const loaded = await records.loadLocked(paths.worktreeIndex, indexFormat);
+      if (loaded.kind === 'newer') throw problemError(loaded.problem);
+      const worktrees = this.worktreesOf(loaded);
+      const index = worktrees.findIndex(({ taskId }) => taskId === worktree.taskId);
+      const next = index === -1 ? [...worktrees, worktree] : worktrees.with(index, worktree);
+      const parsed = worktreeIndexSchema.safeParse({ v: 1, worktrees: next });
+      if (!parsed.success) {
+        throw new TributaryError('internal', 'the record of a Worktree is not valid', {
+          cause: parsed.error,
+        });
+      }
+      await ensureFolder(paths.worktrees);
+      await records.save(paths.worktreeIndex, parsed.data);
+    });
+  }
+
+  /**
+   * One write in append mode, which the system keeps whole between processes. Throws `diskFull`, `readOnly`;
+   * calls are kept in order.
+   */
+  async appendEvent(event: BoardEvent): Promise<void> {
+    const parsed = boardEventSchema.safeParse(event);
+    if (!parsed.success)
+      throw new TributaryError('internal', 'an event is not valid', { cause: parsed.error });
+    await this.appends.run(() => this.appendLine(toJsonLine(parsed.data)));
+  }
+
+  async readEvents(): Promise<readonly BoardEvent[]> {
+    const { paths, logger, migrations } = this.deps;
+    const bytes = await readIfExists(paths.events);
+    if (bytes === undefined) return [];
+    const { records, faults, torn } = parseJsonl(bytes);
+    const events: BoardEvent[] = [];
+    let skipped = faults.length + (torn === undefined ? 0 : 1);
+    for (const { value } of records) {
+      const decoded = decodeValue(value, eventFormat, migrations);
+      if (decoded.kind !== 'corrupt' && decoded.value !== undefined) events.push(decoded.value);
+      else skipped += 1;
+    }
+    if (skipped > 0)
+      logger.warn('lines of the event file could not be read', { path: paths.events, skipped });
+    return events;
+  }
+
+  /** A damaged index has been set aside and is said; `git worktree list` and the Tasks still know the Worktrees. */
+  private worktreesOf(loaded: Loaded<WorktreeIndex>): readonly Worktree[] {
+    if (loaded.kind === 'missing') return [];
+    if (loaded.kind === 'ok') return loaded.value.worktrees;
+    if (loaded.kind === 'newer' && loaded.value === undefined) throw problemError(loaded.problem);
+    this.deps.records.report(loaded.problem);
+    return loaded.kind === 'newer' ? (loaded.value?.worktrees ?? []) : [];
+  }
+
+  private async appendLine(line: string): Promise<void> {
+    const { paths } = this.deps;
+    await ensureFolder(paths.worktrees);
+    try {
+      const file = await open(paths.events, 'a+');
+      try {
+        // A killed writer may have left half a line; ours must not be glued to it.
+        const { size } = await file.stat();
+        const last = size === 0 ? undefined : (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer[0];
+        const isClosed = last === undefined || last === 0x0a;
+        await writeFully(file, Buffer.from(isClosed ? line : `\n${line}`, 'utf8'));
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      throw fileError('append to', paths.events, error);
+    }
+  }
+}
