@@ -17,12 +17,12 @@ const shared = {
   logLevel: 'warning',
 };
 
-/** The command line, into `dist/`. Answers esbuild's metafile. */
-export async function bundleProduct() {
+/** The command line, into `dist/` or another folder. Answers esbuild's metafile. */
+export async function bundleProduct(outdir = join(root, 'dist')) {
   const result = await build({
     ...shared,
     entryPoints: { cli: 'src/cli/main.ts' },
-    outdir: join(root, 'dist'),
+    outdir,
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     minify: true,
@@ -33,6 +33,21 @@ export async function bundleProduct() {
     banner: { js: requireShim },
   });
   return result.metafile;
+}
+
+/** The sample repository and the demo's playbook, for `npm start`. */
+export async function bundleSample(outfile) {
+  await build({
+    ...shared,
+    stdin: {
+      contents:
+        "export { createSampleRepository, sampleTestCommand } from './src/demo/sampleRepository';\n" +
+        "export { samplePlaybook } from './src/demo/samplePlaybook';",
+      resolveDir: root,
+      loader: 'ts',
+    },
+    outfile,
+  });
 }
 
 /** Test files, one bundle each, packages left outside. */

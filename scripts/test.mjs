@@ -31,8 +31,10 @@ const outRoot = join(root, 'out', `test-${process.pid}`);
 const total = { passed: 0, failed: 0, skipped: 0 };
 try {
   if (wanted.includes('cli') && !values['no-build']) {
-    const { buildProduct } = await import('./build.mjs');
-    await buildProduct();
+    // Not into dist/: somebody may be using it, and two test runs may go on at once.
+    const { bundleProduct } = await import('./bundle.mjs');
+    await bundleProduct(join(outRoot, 'dist'));
+    process.env.TRIBUTARY_DIST = join(outRoot, 'dist');
   }
   for (const name of wanted) {
     const counts = name === 'static' ? runStatic() : await runSuite(name);
