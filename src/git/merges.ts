@@ -1,4 +1,14 @@
 import type { Conflict, LandedSide, LandingPath } from '../model/landing';
+import { readSide, writeSide } from './checkoutFiles';
+import { locateCheckout } from './checkouts';
+import { previewMerge } from './mergePreview';
+import { stageLanding } from './mergeStaging';
+import { parseStagedEntries } from './parsers/lsFiles';
+import type { Git } from './plumbing';
+import type { RepositoryFacts } from './repository';
+import { whyUnsafe } from './safePath';
+import { recordStanding } from './standing';
+import { withSteadyIndex } from './workTreeState';
 
 export interface MergePreview {
   readonly ours: string;
@@ -41,4 +51,59 @@ export interface Merges {
    * Parents are made when missing, and removed when they became empty; a parent that is a link is refused.
    */
   putSide(checkout: string, path: string, side: LandedSide, contentFile: string): Promise<void>;
+}
+
+export class GitMerges implements Merges {
+  private readonly git: Git;
+  private readonly facts: RepositoryFacts;
+
+  constructor(deps: { git: Git; facts: RepositoryFacts }) {
+    this.git = deps.git;
+    this.facts = deps.facts;
+  }
+
+  async preview(request: Parameters<Merges['preview']>[0]): Promise<MergePreview> {
+    const checkout = await locateCheckout(this.facts, request.checkout);
+    return previewMerge(this.git, checkout, { ...request, signal: request.signal });
+  }
+
+  async stalePaths(path: string, paths: readonly LandingPath[]): Promise<readonly string[]> {
+    if (paths.length === 0) return [];
+    const checkout = await locateCheckout(this.facts, path);
+    const safe = paths.map((one) => one.path).filter((one) => whyUnsafe(one) === undefined);
+    const { entries, odd } = await withSteadyIndex({ git: this.git, checkout }, async (index) => {
+      // As the preview did it, from the same index, so that the same bytes give the same blobs.
+      const special = await index.specialEntries();
+      await index.reveal(special);
+      const standing = await recordStanding(index, safe, special);
+      const listed = await index.run({ args: ['ls-files', '--stage', '-z'] });
+      return {
+        entries: parseStagedEntries(listed.stdout, new Set(safe)),
+        odd: new Set(safe.filter((one) => ['special', 'submodule'].includes(standing.get(one)?.kind ?? ''))),
+      };
+    });
+    return paths
+      .filter(({ path: one, before }) => {
+        const entry = entries.get(one);
+        if (odd.has(one) || !safe.includes(one)) return true;
+        if (before === 'absent' || entry === undefined)
+          return (before === 'absent') !== (entry === undefined);
+        return entry.mode !== before.mode || entry.blob !== before.blob;
+      })
+      .map((one) => one.path);
+  }
+
+  async stage(
+    request: Parameters<Merges['stage']>[0],
+  ): Promise<ReadonlyArray<{ path: string; before: LandedSide; after: LandedSide }>> {
+    return stageLanding(this.git, await locateCheckout(this.facts, request.checkout), request);
+  }
+
+  sideOf(checkout: string, path: string): Promise<LandedSide> {
+    return readSide(checkout, path);
+  }
+
+  putSide(checkout: string, path: string, side: LandedSide, contentFile: string): Promise<void> {
+    return writeSide(checkout, path, { side, contentFile });
+  }
 }

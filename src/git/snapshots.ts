@@ -1,3 +1,15 @@
+import { TributaryError } from '../base/errors';
+import { removeFile } from './checkoutFiles';
+import { type Checkout, inCheckout, locateCheckout } from './checkouts';
+import { kindOf } from './gitErrors';
+import { zeroName } from './objectNames';
+import { absentMode, gitlinkMode, parseRawDiff, type RawChange } from './parsers/diffTree';
+import { joinPaths } from './parsers/pathBytes';
+import { type Git, type GitOutput, lineOf } from './plumbing';
+import type { RepositoryFacts } from './repository';
+import { withTemporaryIndex } from './temporaryIndex';
+import { treeOfCheckout } from './workTreeState';
+
 /** A full state of a Worktree: what `take` recorded. */
 export interface TakenSnapshot {
   readonly ref: string;
@@ -37,4 +49,140 @@ export interface Snapshots {
     tree: string,
     signal?: AbortSignal,
   ): Promise<{ restored: string[]; removed: string[] }>;
+}
+
+export class GitSnapshots implements Snapshots {
+  private readonly git: Git;
+  private readonly facts: RepositoryFacts;
+
+  constructor(deps: { git: Git; facts: RepositoryFacts }) {
+    this.git = deps.git;
+    this.facts = deps.facts;
+  }
+
+  async treeOf(worktreePath: string, signal?: AbortSignal): Promise<string> {
+    return treeOfCheckout(this.git, await locateCheckout(this.facts, worktreePath), signal);
+  }
+
+  async take(request: Parameters<Snapshots['take']>[0]): Promise<TakenSnapshot> {
+    const { worktreePath, taskId, number, signal } = request;
+    const checkout = await locateCheckout(this.facts, worktreePath);
+    const [tree, head] = await Promise.all([
+      request.tree ?? treeOfCheckout(this.git, checkout, signal),
+      headOf(this.git, checkout, signal),
+    ]);
+    // On a branch without a commit (an agent's `checkout --orphan`) the last Snapshot takes its place.
+    const headCommit = head.commit ?? request.previous;
+    if (headCommit === undefined) {
+      throw new TributaryError(
+        'unbornBranch',
+        `the worktree ${worktreePath} is on a branch without a commit`,
+        {
+          details: { path: worktreePath },
+        },
+      );
+    }
+    const ref = `refs/tributary/${taskId}/${number}`;
+    const parents = [headCommit, ...(request.previous === undefined ? [] : [request.previous])];
+    const commit = await this.store({ checkout, ref, tree, parents, message: request.message, signal });
+    return { ref, commit, tree, headCommit, ...(head.ref === undefined ? {} : { headRef: head.ref }) };
+  }
+
+  async restoreFiles(
+    worktreePath: string,
+    tree: string,
+    signal?: AbortSignal,
+  ): Promise<{ restored: string[]; removed: string[] }> {
+    const checkout = await locateCheckout(this.facts, worktreePath);
+    return restoreTree(this.git, checkout, { tree, signal });
+  }
+
+  /** Commits and names the commit. A name that is taken already is kept reachable as one more parent. */
+  private async store(request: {
+    checkout: Checkout;
+    ref: string;
+    tree: string;
+    parents: readonly string[];
+    message: string;
+    signal: AbortSignal | undefined;
+  }): Promise<string> {
+    const { checkout, ref, signal } = request;
+    const place = { ...inCheckout(checkout), signal };
+    const commit = await commitTree(this.git, place, request);
+    try {
+      await this.git({ ...place, args: ['update-ref', ref, commit, zeroName(commit)] });
+      return commit;
+    } catch (error) {
+      if (kindOf(error) !== 'refExists') throw error;
+      const taken = lineOf(await this.git({ ...place, args: ['rev-parse', '--verify', ref] }));
+      const parents = [...request.parents, taken];
+      const joined = await commitTree(this.git, place, { ...request, parents });
+      await this.git({ ...place, args: ['update-ref', ref, joined, taken] });
+      return joined;
+    }
+  }
+}
+
+/** As `Snapshots.restoreFiles`, for a checkout that was found already. */
+export async function restoreTree(
+  git: Git,
+  checkout: Checkout,
+  { tree, signal }: { tree: string; signal: AbortSignal | undefined },
+): Promise<{ restored: string[]; removed: string[] }> {
+  const current = await treeOfCheckout(git, checkout, signal);
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--end-of-options'];
+  const output = await git({ ...inCheckout(checkout), args: [...args, current, tree, '--'], signal });
+  const changes = parseRawDiff(output.stdout).filter((change) => !touchesGitlink(change));
+  const removed = changes.filter((change) => change.newMode === absentMode).map((change) => change.path);
+  const restored = changes.filter((change) => change.newMode !== absentMode).map((change) => change.path);
+  // Removals first: a file may have to give way to a folder of its name.
+  for (const path of removed) await removeFile(checkout.workTree, path);
+  if (restored.length > 0) await checkOut(git, checkout, { tree, paths: restored });
+  return { restored, removed };
+}
+
+async function checkOut(
+  git: Git,
+  checkout: Checkout,
+  { tree, paths }: { tree: string; paths: readonly string[] },
+): Promise<void> {
+  await withTemporaryIndex({ git, checkout, isEmpty: true }, async (index) => {
+    // A path outside a sparse checkout is restored like any other.
+    const config = ['core.sparseCheckout=false'];
+    await index.run({ args: ['read-tree', tree], config });
+    const args = ['checkout-index', '--force', '-z', '--stdin'];
+    await index.run({ args, config, input: joinPaths(paths) });
+  });
+}
+
+async function headOf(
+  git: Git,
+  checkout: Checkout,
+  signal: AbortSignal | undefined,
+): Promise<{ commit?: string; ref?: string }> {
+  const ask = (...args: string[]): Promise<GitOutput> =>
+    git({ ...inCheckout(checkout), args, okCodes: [0, 1, 128], signal });
+  const [ref, commit] = await Promise.all([
+    ask('symbolic-ref', '--quiet', 'HEAD'),
+    ask('rev-parse', '--verify', '--quiet', 'HEAD^{commit}'),
+  ]);
+  return {
+    ...(commit.exitCode === 0 ? { commit: lineOf(commit) } : {}),
+    ...(ref.exitCode === 0 ? { ref: lineOf(ref) } : {}),
+  };
+}
+
+/** Writes a commit object; no ref moves, nothing is signed. */
+export async function commitTree(
+  git: Git,
+  place: Pick<Parameters<Git>[0], 'cwd' | 'env' | 'signal'>,
+  commit: { tree: string; parents: readonly string[]; message: string },
+): Promise<string> {
+  const parents = [...new Set(commit.parents)].flatMap((parent) => ['-p', parent]);
+  const args = ['commit-tree', '--no-gpg-sign', ...parents, '-F', '-', `${commit.tree}^{tree}`];
+  return lineOf(await git({ ...place, args, input: commit.message }));
+}
+
+function touchesGitlink(change: RawChange): boolean {
+  return change.oldMode === gitlinkMode || change.newMode === gitlinkMode;
 }

@@ -1,13 +1,18 @@
-/** How git sees a worktree: one record of `git worktree list --porcelain -z`. */
-export interface ListedWorktree {
-  readonly path: string;
-  readonly head?: string;
-  /** Full ref name; absent when detached or bare. */
-  readonly branch?: string;
-  readonly isBare: boolean;
-  readonly lockReason?: string;
-  readonly prunableReason?: string;
-}
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TributaryError } from '../base/errors';
+import { unlessMissing } from './checkouts';
+import type { GitClient } from './gitClient';
+import { kindOf } from './gitErrors';
+import { type ListedWorktree, parseWorktreeList } from './parsers/worktreeList';
+import type { Git } from './plumbing';
+import type { RepositoryFacts } from './repository';
+import { restoreTree } from './snapshots';
+import { checkOutHead, deregister, makeWorktree, type WithGitLock } from './worktreeMaking';
+import { bringAsideBack, type RemoveWorktree, removeWorktree } from './worktreeRemoval';
+import { chooseWorktreeRoot } from './worktreeRoots';
+
+export type { ListedWorktree };
 
 export interface CreateWorktree {
   readonly path: string;
@@ -68,4 +73,91 @@ export interface Worktrees {
   /** `git worktree lock`/`unlock`; locking a locked one or unlocking an unlocked one is no error. */
   setLock(path: string, reason: string | undefined): Promise<void>;
   list(): Promise<readonly ListedWorktree[]>;
+}
+
+export interface WorktreesDeps {
+  readonly git: Git;
+  readonly client: GitClient;
+  readonly facts: RepositoryFacts;
+  readonly withGitLock: WithGitLock;
+}
+
+export class GitWorktrees implements Worktrees {
+  private readonly deps: WorktreesDeps;
+
+  constructor(deps: WorktreesDeps) {
+    this.deps = deps;
+  }
+
+  chooseRoot(setting?: string): Promise<{ root: string; isInside: boolean }> {
+    return chooseWorktreeRoot(this.deps.facts, setting);
+  }
+
+  async chooseName(
+    root: string,
+    slug: string,
+    isTaken: (slug: string) => boolean,
+  ): Promise<{ slug: string; path: string; branch: string }> {
+    if (!/^[A-Za-z0-9][\w-]*$/.test(slug)) {
+      throw new TributaryError('badArguments', `${JSON.stringify(slug)} cannot name a folder and a branch`);
+    }
+    const [refs, listed] = await Promise.all([this.deps.client.refNames('refs/heads'), this.list()]);
+    // Compared in lower case: on some file systems the two would be one file.
+    const branches = refs.map((ref) => ref.toLowerCase());
+    const prefix = branches.includes('refs/heads/tributary')
+      ? 'refs/heads/tributary-'
+      : 'refs/heads/tributary/';
+    for (let number = 1; ; number += 1) {
+      const candidate = number === 1 ? slug : `${slug}-${number}`;
+      const path = join(root, candidate);
+      const branch = `${prefix}${candidate}`;
+      const lower = branch.toLowerCase();
+      if (isTaken(candidate)) continue;
+      if (branches.some((ref) => ref === lower || ref.startsWith(`${lower}/`))) continue;
+      if (listed.some((one) => one.path === path)) continue;
+      if ((await lstat(path).catch(unlessMissing)) === undefined) return { slug: candidate, path, branch };
+    }
+  }
+
+  async create(request: CreateWorktree): Promise<void> {
+    await makeWorktree(this.deps, { ...request, mayReuseBranch: false }, (checkout) =>
+      checkOutHead(this.deps.git, checkout, request.signal),
+    );
+  }
+
+  async rebuild(request: RebuildWorktree): Promise<void> {
+    const { git, facts, withGitLock } = this.deps;
+    const { path, headCommit, tree, asideDirectory, signal } = request;
+    // Its folder may have been deleted by hand; the registration that is left would hold the branch.
+    if ((await lstat(path).catch(unlessMissing)) === undefined) {
+      await withGitLock(() => deregister(git, facts, path), { signal });
+    }
+    const making = { ...request, commit: headCommit, mayReuseBranch: true };
+    await makeWorktree(this.deps, making, async (checkout) => {
+      await checkOutHead(git, checkout, signal);
+      await restoreTree(git, checkout, { tree, signal });
+    });
+    // After the point of failure: what was set aside is the only copy, a half-made worktree must not hold it.
+    if (asideDirectory !== undefined) await bringAsideBack(facts, path, asideDirectory);
+  }
+
+  remove(request: RemoveWorktree): Promise<{ hasAside: boolean }> {
+    return removeWorktree(this.deps, request);
+  }
+
+  async setLock(path: string, reason: string | undefined): Promise<void> {
+    const { git, facts, withGitLock } = this.deps;
+    const args = reason === undefined ? ['unlock'] : ['lock', '--reason', reason];
+    try {
+      await withGitLock(() => git({ cwd: facts.root, args: ['worktree', ...args, '--', path] }), {});
+    } catch (error) {
+      const harmless = reason === undefined ? 'notLocked' : 'alreadyLocked';
+      if (kindOf(error) !== harmless) throw error;
+    }
+  }
+
+  async list(): Promise<readonly ListedWorktree[]> {
+    const args = ['worktree', 'list', '--porcelain', '-z'];
+    return parseWorktreeList((await this.deps.git({ cwd: this.deps.facts.root, args })).stdout);
+  }
 }

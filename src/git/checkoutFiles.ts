@@ -1,0 +1,190 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  open,
+  readlink,
+  rename,
+  rmdir,
+  symlink,
+  unlink,
+} from 'node:fs/promises';
+import { errnoOf, TributaryError } from '../base/errors';
+import type { LandedSide } from '../model/landing';
+import { unlessMissing } from './checkouts';
+import { decodePath, encodePath, fileAt } from './parsers/pathBytes';
+import { whyUnsafe } from './safePath';
+
+type FilePath = string | Buffer;
+
+/** What stands at `path` below `root`, raw. No link is followed; a folder counts as no file. */
+export async function readSide(root: string, path: string): Promise<LandedSide> {
+  refuseUnsafe(path);
+  if ((await standingParent(root, path)) !== 'folder') return { kind: 'absent' };
+  const file = fileAt(root, path);
+  const stats = await lstat(file).catch(unlessMissing);
+  if (stats === undefined || stats.isDirectory()) return { kind: 'absent' };
+  if (stats.isSymbolicLink()) {
+    return { kind: 'symlink', target: decodePath(await readlink(file, { encoding: 'buffer' })) };
+  }
+  if (!stats.isFile()) throw stale(path, 'something that is no file stands there');
+  return { kind: 'file', sha256: await hashOf(file), executable: isExecutable(stats.mode) };
+}
+
+/** Puts `side` at `path` below `root`: whole or not at all. See `Merges.putSide`. */
+export async function writeSide(
+  root: string,
+  path: string,
+  { side, contentFile }: { side: LandedSide; contentFile: FilePath },
+): Promise<void> {
+  refuseUnsafe(path);
+  if (side.kind === 'absent') {
+    await removeFile(root, path);
+    return;
+  }
+  const made = await makeParents(root, path);
+  const file = fileAt(root, path);
+  const temporary = fileAt(
+    root,
+    `${withSlash(parentOf(path))}.tributary-${randomBytes(8).toString('hex')}.tmp`,
+  );
+  try {
+    const old = await lstat(file).catch(unlessMissing);
+    if (old !== undefined && !old.isFile() && !old.isSymbolicLink() && !old.isDirectory()) {
+      throw stale(path, 'something that is no file stands there');
+    }
+    if (side.kind === 'symlink') await symlink(encodePath(side.target), temporary);
+    else await copyContent(contentFile, temporary, { side, mode: old?.isFile() ? old.mode : undefined });
+    if (old?.isDirectory()) await removeEmptyFolder(file, path);
+    // Looked at once more right before the rename: a parent may have become a link meanwhile.
+    if ((await standingParent(root, path)) !== 'folder') throw stale(path, 'its folder went away');
+    await rename(temporary, file);
+  } catch (error) {
+    await unlink(temporary).catch(unlessMissing);
+    await removeEmptyParents(root, made);
+    throw error;
+  }
+}
+
+/** Removes a file or link and the folders that became empty by it. No file there is no error. */
+export async function removeFile(root: string, path: string): Promise<void> {
+  refuseUnsafe(path);
+  if ((await standingParent(root, path)) !== 'folder') return;
+  const file = fileAt(root, path);
+  const stats = await lstat(file).catch(unlessMissing);
+  if (stats === undefined || stats.isDirectory()) return;
+  await unlink(file).catch(unlessMissing);
+  await removeEmptyParents(root, ancestorsOf(path));
+}
+
+/** The folders above `path`, nearest first; not the root. */
+export function ancestorsOf(path: string): string[] {
+  const ancestors: string[] = [];
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+    ancestors.push(path.slice(0, at));
+  return ancestors;
+}
+
+/** Throws `stale` for a path that would leave the checkout or enter a git directory. */
+function refuseUnsafe(path: string): void {
+  const why = whyUnsafe(path);
+  if (why !== undefined) throw stale(path, why);
+}
+
+/** Whether the parent of `path` is a real folder, missing, or a file. Throws `stale` for a link in the way. */
+async function standingParent(root: string, path: string): Promise<'folder' | 'missing' | 'file'> {
+  for (const ancestor of ancestorsOf(path).reverse()) {
+    const stats = await lstat(fileAt(root, ancestor)).catch(unlessMissing);
+    if (stats === undefined) return 'missing';
+    if (stats.isSymbolicLink()) throw stale(path, `${ancestor} is a symbolic link`);
+    if (!stats.isDirectory()) return 'file';
+  }
+  return 'folder';
+}
+
+/** Makes missing parents; answers those it made, nearest first. */
+async function makeParents(root: string, path: string): Promise<string[]> {
+  const made: string[] = [];
+  for (const ancestor of ancestorsOf(path).reverse()) {
+    const stats = await lstat(fileAt(root, ancestor)).catch(unlessMissing);
+    if (stats?.isDirectory()) continue;
+    if (stats !== undefined) {
+      await removeEmptyParents(root, made);
+      throw stale(path, `${ancestor} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'a file'}`);
+    }
+    await mkdir(fileAt(root, ancestor));
+    made.unshift(ancestor);
+  }
+  return made;
+}
+
+/** Removes folders, nearest first, until one is not empty. */
+async function removeEmptyParents(root: string, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    try {
+      await rmdir(fileAt(root, folder));
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'EBUSY') return;
+      if (errno !== 'ENOENT') throw error;
+    }
+  }
+}
+
+async function removeEmptyFolder(file: FilePath, path: string): Promise<void> {
+  await rmdir(file).catch((error: unknown) => {
+    const errno = errnoOf(error);
+    if (errno === 'ENOTEMPTY' || errno === 'EEXIST') throw stale(path, 'a folder with files stands there');
+    throw error;
+  });
+}
+
+async function copyContent(
+  from: FilePath,
+  to: FilePath,
+  { side, mode }: { side: { sha256: string; executable: boolean }; mode: number | undefined },
+): Promise<void> {
+  // Made empty first: that is how the usual permissions of a new file are found out.
+  const created = await open(to, 'wx');
+  const usual = (await created.stat()).mode;
+  await created.close();
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+  const found = await hashOf(to);
+  if (found !== side.sha256) {
+    throw new TributaryError('corruptFile', 'a kept file is not what was recorded of it', {
+      details: { path: String(from), expected: side.sha256, found },
+    });
+  }
+  await chmod(to, fileMode(side.executable, mode ?? usual));
+}
+
+/** `mode` with the executable bits right: whoever may read may execute, as git does it. */
+function fileMode(executable: boolean, mode: number): number {
+  const plain = mode & 0o777;
+  return executable ? plain | ((plain & 0o444) >> 2) : plain & ~0o111;
+}
+
+function isExecutable(mode: number): boolean {
+  return (mode & 0o100) !== 0;
+}
+
+async function hashOf(file: FilePath): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+function withSlash(folder: string): string {
+  return folder === '' ? '' : `${folder}/`;
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+function stale(path: string, why: string): TributaryError {
+  return new TributaryError('stale', `${path} cannot be written: ${why}`, { details: { path, why } });
+}

@@ -1,0 +1,92 @@
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { errnoOf, TributaryError } from '../base/errors';
+import { decodePath } from './parsers/pathBytes';
+import type { GitCommand } from './plumbing';
+import type { RepositoryFacts } from './repository';
+
+/** A checkout and the git directory that the repository, not the checkout's own `.git` file, says is its. */
+export interface Checkout {
+  /** Absolute and real. */
+  readonly workTree: string;
+  readonly gitDir: string;
+  readonly commonDir: string;
+}
+
+/**
+ * Where and with which variables git works on a checkout: named outright, so that neither a swapped `.git`
+ * file nor `core.worktree` sends the work elsewhere.
+ */
+export function inCheckout(checkout: Checkout, index?: string): Pick<GitCommand, 'cwd' | 'env'> {
+  return {
+    cwd: checkout.workTree,
+    env: {
+      GIT_DIR: checkout.gitDir,
+      GIT_COMMON_DIR: checkout.commonDir,
+      GIT_WORK_TREE: checkout.workTree,
+      ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
+    },
+  };
+}
+
+/** The checkout at `path`, which must be one of this repository. Throws `worktreeMissing`. */
+export async function locateCheckout(facts: RepositoryFacts, path: string): Promise<Checkout> {
+  const workTree = await realFolder(path);
+  const { commonDir } = facts;
+  if (workTree === facts.root) return { workTree, gitDir: facts.gitDir, commonDir };
+  if (workTree === facts.mainRoot) return { workTree, gitDir: commonDir, commonDir };
+  const gitDir = await findAdminDirectory(commonDir, workTree);
+  if (gitDir === undefined) throw missing(path, 'it is no worktree of this repository');
+  return { workTree, gitDir, commonDir };
+}
+
+/** The `worktrees/<id>` directory whose `gitdir` file points at `<path>/.git`; the folder need not exist. */
+export async function findAdminDirectory(commonDir: string, path: string): Promise<string | undefined> {
+  const wanted = join(await realParent(path), '.git');
+  const administration = join(commonDir, 'worktrees');
+  for (const id of await namesIn(administration)) {
+    const directory = join(administration, id);
+    const target = await gitFileOf(directory);
+    if (target === wanted) return directory;
+  }
+  return undefined;
+}
+
+/** Where an administration directory says its worktree's `.git` file is. */
+async function gitFileOf(directory: string): Promise<string | undefined> {
+  const content = await readFile(join(directory, 'gitdir')).catch(unlessMissing);
+  if (content === undefined) return undefined;
+  const target = resolve(directory, decodePath(content).replace(/\n$/, ''));
+  return join(await realParent(dirname(target)), basename(target));
+}
+
+/** `path` with its parent real, whether or not `path` itself exists. */
+export async function realParent(path: string): Promise<string> {
+  const parent = await realpath(dirname(path)).catch(unlessMissing);
+  return parent === undefined ? resolve(path) : join(parent, basename(path));
+}
+
+async function realFolder(path: string): Promise<string> {
+  const stats = await lstat(path).catch(unlessMissing);
+  if (stats === undefined) throw missing(path, 'the folder is gone');
+  if (stats.isSymbolicLink()) throw missing(path, 'it is a symbolic link');
+  if (!stats.isDirectory()) throw missing(path, 'it is no folder');
+  return realpath(path);
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  return (await readdir(directory).catch(unlessMissing)) ?? [];
+}
+
+/** For `catch`: `undefined` for what is not there, anything else is thrown on. */
+export function unlessMissing(error: unknown): undefined {
+  const errno = errnoOf(error);
+  if (errno === 'ENOENT' || errno === 'ENOTDIR') return undefined;
+  throw error;
+}
+
+function missing(path: string, why: string): TributaryError {
+  return new TributaryError('worktreeMissing', `there is no worktree at ${path}: ${why}`, {
+    details: { path },
+  });
+}

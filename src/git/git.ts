@@ -1,0 +1,51 @@
+import type { RunCommand } from '../process/runCommand';
+import { type Changes, GitChanges } from './changes';
+import { SimpleGitClient } from './gitClient';
+import { GitMerges, type Merges } from './merges';
+import { makeGit } from './plumbing';
+import {
+  GitRepositories,
+  GitRepository,
+  type Repositories,
+  type Repository,
+  type RepositoryFacts,
+} from './repository';
+import { GitSnapshots, type Snapshots } from './snapshots';
+import type { WithGitLock } from './worktreeMaking';
+import { GitWorktrees, type Worktrees } from './worktrees';
+
+export interface GitProcessDeps {
+  readonly runCommand: RunCommand;
+  /** The environment of this process. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Everything git does for one repository. */
+export interface RepositoryGit {
+  readonly repository: Repository;
+  readonly worktrees: Worktrees;
+  readonly snapshots: Snapshots;
+  readonly changes: Changes;
+  readonly merges: Merges;
+}
+
+/** What opens repositories; cheap, asks git only when told to. */
+export function createRepositories(deps: GitProcessDeps): Repositories {
+  return new GitRepositories({ git: makeGit(deps) });
+}
+
+/** The git layer of one opened repository. `withGitLock` serialises git writes across processes. */
+export function createGit(
+  facts: RepositoryFacts,
+  deps: GitProcessDeps & { readonly withGitLock: WithGitLock },
+): RepositoryGit {
+  const git = makeGit(deps);
+  const client = new SimpleGitClient({ root: facts.root, env: deps.env });
+  return {
+    repository: new GitRepository({ git, facts }),
+    worktrees: new GitWorktrees({ git, client, facts, withGitLock: deps.withGitLock }),
+    snapshots: new GitSnapshots({ git, facts }),
+    changes: new GitChanges({ git, facts }),
+    merges: new GitMerges({ git, facts }),
+  };
+}

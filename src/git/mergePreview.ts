@@ -1,0 +1,176 @@
+import { lstat } from 'node:fs/promises';
+import { TributaryError } from '../base/errors';
+import type { Conflict, LandingPath } from '../model/landing';
+import { type Checkout, inCheckout, unlessMissing } from './checkouts';
+import type { MergePreview } from './merges';
+import { absentMode, gitlinkMode, parseRawDiff, type RawChange } from './parsers/diffTree';
+import { parseMergeTree } from './parsers/mergeTree';
+import { fileAt } from './parsers/pathBytes';
+import { type Git, lineOf } from './plumbing';
+import { whyUnsafe } from './safePath';
+import { commitTree } from './snapshots';
+import { findForeign, recordStanding, type Standing } from './standing';
+import { recordTracked, withSteadyIndex } from './workTreeState';
+
+/** Makes the same objects for the same trees, so that previews do not fill the object store. */
+const fixedDate = '2000-01-01T00:00:00Z';
+
+interface PreviewRequest {
+  readonly base: string;
+  readonly theirs: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** See `Merges.preview`. */
+export async function previewMerge(
+  git: Git,
+  checkout: Checkout,
+  request: PreviewRequest,
+): Promise<MergePreview> {
+  const diff = differ(git, checkout, request.signal);
+  const touched = await diff(request.base, request.theirs);
+  const unsafe = touched.filter((change) => whyUnsafe(change.path) !== undefined);
+  if (unsafe.length > 0) return refusal(git, checkout, { request, unsafe });
+  const { ours, standing } = await treeOfOurs(git, checkout, { touched, signal: request.signal });
+  const { tree: merged, conflicts } = await mergeTrees(git, checkout, { ...request, ours });
+  const changes = await diff(ours, merged);
+  const inTheWay = [
+    ...(await blockedConflicts(checkout, touched, standing)),
+    ...(await unseenConflicts(checkout, changes, new Set(touched.map((change) => change.path)))),
+    ...changes.filter(touchesGitlink).map((change) => conflictAt(change.path, 'submodule', gitlinkMessage)),
+  ];
+  const paths = changes.filter((change) => !touchesGitlink(change)).map(landingPath);
+  return { ours, merged, paths, conflicts: withoutDoubles([...conflicts, ...inTheWay]) };
+}
+
+/** The user's files as a tree: tracked ones everywhere, and whatever stands on the touched paths. */
+async function treeOfOurs(
+  git: Git,
+  checkout: Checkout,
+  { touched, signal }: { touched: readonly RawChange[]; signal: AbortSignal | undefined },
+): Promise<{ ours: string; standing: Map<string, Standing> }> {
+  return withSteadyIndex({ git, checkout, signal }, async (index) => {
+    const special = await recordTracked(index, { expandsNested: false });
+    const paths = touched.filter((change) => !touchesGitlink(change)).map((change) => change.path);
+    const standing = await recordStanding(index, paths, special);
+    return { ours: await index.writeTree(), standing };
+  });
+}
+
+async function mergeTrees(
+  git: Git,
+  checkout: Checkout,
+  { base, ours, theirs, signal }: PreviewRequest & { ours: string },
+): Promise<ReturnType<typeof parseMergeTree>> {
+  const place = inCheckout(checkout);
+  const env = { ...place.env, GIT_AUTHOR_DATE: fixedDate, GIT_COMMITTER_DATE: fixedDate };
+  const wrap = (tree: string, parents: string[], message: string): Promise<string> =>
+    commitTree(git, { cwd: place.cwd, env, signal }, { tree, parents, message });
+  // merge-tree takes commits and finds the base by itself: two children of the base have just that one.
+  const root = await wrap(base, [], 'base');
+  const [left, right] = await Promise.all([wrap(ours, [root], 'ours'), wrap(theirs, [root], 'theirs')]);
+  const args = ['merge-tree', '--write-tree', '-z', '--messages', left, right];
+  const output = await git({ cwd: place.cwd, env, args, okCodes: [0, 1], signal });
+  return parseMergeTree(
+    output.stdout,
+    new Map([
+      [left, 'your files'],
+      [right, 'the Task'],
+    ]),
+  );
+}
+
+/** Files of the user that no tree can hold beside what lands: only a look at the disk finds them. */
+async function blockedConflicts(
+  { workTree }: Checkout,
+  touched: readonly RawChange[],
+  standing: ReadonlyMap<string, Standing>,
+): Promise<Conflict[]> {
+  const removed = new Set(
+    touched.filter((change) => change.newMode === absentMode).map((change) => change.path),
+  );
+  const conflicts: Conflict[] = [];
+  for (const { path, newMode } of touched) {
+    const found = standing.get(path);
+    if (found?.kind === 'submodule') {
+      conflicts.push(conflictAt(path, 'submodule', `${path} lies inside the submodule ${found.at}`));
+    } else if (newMode === absentMode) {
+    } else if (found?.kind === 'special') {
+      conflicts.push(
+        conflictAt(path, 'file/directory', `something that is no file stands at or above ${path}`),
+      );
+    } else if (found?.kind === 'folder') {
+      const foreign = await findForeign(workTree, path, removed);
+      if (foreign === undefined || foreign === path) continue;
+      conflicts.push(conflictAt(path, 'file/directory', `${foreign} is in the way of the file ${path}`));
+    }
+  }
+  return conflicts;
+}
+
+/** A path the merge came up with by itself (a rename, a moved folder) where a file of the user stands. */
+async function unseenConflicts(
+  { workTree }: Checkout,
+  changes: readonly RawChange[],
+  touched: ReadonlySet<string>,
+): Promise<Conflict[]> {
+  const conflicts: Conflict[] = [];
+  for (const { path, oldMode } of changes) {
+    if (touched.has(path) || oldMode !== absentMode) continue;
+    if ((await lstat(fileAt(workTree, path)).catch(unlessMissing)) === undefined) continue;
+    conflicts.push(conflictAt(path, 'untracked', `a file git does not track is in the way of ${path}`));
+  }
+  return conflicts;
+}
+
+/** A tree that names places no checkout may write to is not merged at all. */
+async function refusal(
+  git: Git,
+  checkout: Checkout,
+  { request, unsafe }: { request: PreviewRequest; unsafe: readonly RawChange[] },
+): Promise<MergePreview> {
+  const { ours } = await treeOfOurs(git, checkout, { touched: [], signal: request.signal });
+  const conflicts = unsafe.map(({ path }) =>
+    conflictAt(path, 'path', `${path} is refused: ${whyUnsafe(path) ?? 'it is unsafe'}`),
+  );
+  return { ours, merged: ours, paths: [], conflicts };
+}
+
+function differ(
+  git: Git,
+  checkout: Checkout,
+  signal: AbortSignal | undefined,
+): (from: string, to: string) => Promise<RawChange[]> {
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--end-of-options'];
+  return async (from, to) => {
+    const sides = [`${from}^{tree}`, `${to}^{tree}`, '--'];
+    return parseRawDiff((await git({ ...inCheckout(checkout), args: [...args, ...sides], signal })).stdout);
+  };
+}
+
+const gitlinkMessage = 'the commit of a submodule changed: it is no file, so it cannot land with the files';
+
+function landingPath(change: RawChange): LandingPath {
+  return {
+    path: change.path,
+    before: sideOf(change.oldMode, change.oldBlob),
+    after: sideOf(change.newMode, change.newBlob),
+  };
+}
+
+function sideOf(mode: string, blob: string): LandingPath['before'] {
+  return mode === absentMode ? 'absent' : { mode, blob };
+}
+
+function touchesGitlink(change: RawChange): boolean {
+  return change.oldMode === gitlinkMode || change.newMode === gitlinkMode;
+}
+
+function conflictAt(path: string, kind: string, message: string): Conflict {
+  return { path, kind, message };
+}
+
+function withoutDoubles(conflicts: readonly Conflict[]): Conflict[] {
+  const byPlace = new Map(conflicts.map((conflict) => [`${conflict.kind}\0${conflict.path}`, conflict]));
+  return [...byPlace.values()];
+}

@@ -1,0 +1,93 @@
+import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errnoOf } from '../base/errors';
+import { ancestorsOf } from './checkoutFiles';
+import { unlessMissing } from './checkouts';
+import { decodePath, fileAt } from './parsers/pathBytes';
+
+/**
+ * Moves `path` from below `root` to the same place below `target`. What stands there already is never
+ * overwritten: the newcomer's first folder gets a number. Nothing at `path` is no error.
+ */
+export async function moveAside(root: string, path: string, target: string): Promise<void> {
+  const from = fileAt(root, path);
+  if ((await lstat(from).catch(unlessMissing)) === undefined) return;
+  const [first = '', ...rest] = path.split('/');
+  let free = path;
+  for (let number = 2; !(await isFree(target, free)); number += 1) {
+    free = [`${first}.${number}`, ...rest].join('/');
+  }
+  await mkdir(folderOf(target, free), { recursive: true });
+  await moveWhole(from, fileAt(target, free));
+}
+
+/**
+ * Moves everything below `root` to the same places below `target`, where nothing stands in the way; folders
+ * that exist on both sides are merged. What could not be moved stays where it was.
+ */
+export async function moveBack(root: string, target: string, except: readonly string[] = []): Promise<void> {
+  const names = (await namesIn(root, '')).filter((name) => !except.includes(name));
+  await moveNames(root, target, { path: '', names });
+}
+
+async function moveNames(
+  root: string,
+  target: string,
+  { path, names }: { path: string; names: readonly string[] },
+): Promise<void> {
+  for (const name of names) {
+    const inner = path === '' ? name : `${path}/${name}`;
+    const [from, to] = [fileAt(root, inner), fileAt(target, inner)];
+    const standing = await lstat(to).catch(unlessMissing);
+    if (standing === undefined) await moveWhole(from, to);
+    else if (standing.isDirectory() && (await lstat(from)).isDirectory()) {
+      await moveNames(root, target, { path: inner, names: await namesIn(root, inner) });
+    }
+  }
+  await removeIfEmpty(path === '' ? root : fileAt(root, path));
+}
+
+/** A rename; across file systems a whole copy first, and the original goes last. */
+async function moveWhole(from: string | Buffer, to: string | Buffer): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (errnoOf(error) !== 'EXDEV') throw error;
+    // `cp` takes no bytes: a name that is not UTF-8 cannot cross file systems and says so.
+    await cp(String(from), String(to), {
+      recursive: true,
+      errorOnExist: true,
+      force: false,
+      preserveTimestamps: true,
+      verbatimSymlinks: true,
+    });
+    await rm(from, { recursive: true });
+  }
+}
+
+/** Whether nothing stands at `path` below `root`, and no file where one of its folders must be. */
+async function isFree(root: string, path: string): Promise<boolean> {
+  if ((await lstat(fileAt(root, path)).catch(unlessMissing)) !== undefined) return false;
+  for (const ancestor of ancestorsOf(path)) {
+    const stats = await lstat(fileAt(root, ancestor)).catch(unlessMissing);
+    if (stats !== undefined && !stats.isDirectory()) return false;
+  }
+  return true;
+}
+
+function folderOf(root: string, path: string): string | Buffer {
+  const folder = dirname(path);
+  return folder === '.' ? root : fileAt(root, folder);
+}
+
+async function namesIn(root: string, path: string): Promise<string[]> {
+  const folder = path === '' ? root : fileAt(root, path);
+  const names = (await readdir(folder, { encoding: 'buffer' }).catch(unlessMissing)) ?? [];
+  return names.map(decodePath);
+}
+
+async function removeIfEmpty(folder: string | Buffer): Promise<void> {
+  if ((await readdir(folder).catch(unlessMissing))?.length === 0) {
+    await rm(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,123 @@
+import { copyFile, lstat, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Checkout, inCheckout, unlessMissing } from './checkouts';
+import { parseSpecialEntries, type SpecialEntry } from './parsers/lsFiles';
+import { fileAt, joinPaths } from './parsers/pathBytes';
+import { type Git, type GitCommand, type GitOutput, lineOf } from './plumbing';
+
+/** A private index of a checkout: git writes to it, the checkout's own index is only read. */
+export class TemporaryIndex {
+  readonly checkout: Checkout;
+  private readonly git: Git;
+  private readonly file: string;
+  private readonly signal: AbortSignal | undefined;
+
+  constructor(deps: { git: Git; checkout: Checkout; file: string; signal: AbortSignal | undefined }) {
+    this.git = deps.git;
+    this.checkout = deps.checkout;
+    this.file = deps.file;
+    this.signal = deps.signal;
+  }
+
+  /** Runs git in the checkout on this index. */
+  run(command: Omit<GitCommand, 'cwd' | 'env' | 'signal'>): Promise<GitOutput> {
+    return this.git({ ...inCheckout(this.checkout, this.file), signal: this.signal, ...command });
+  }
+
+  async writeTree(): Promise<string> {
+    return lineOf(await this.run({ args: ['write-tree'] }));
+  }
+
+  async specialEntries(): Promise<SpecialEntry[]> {
+    return parseSpecialEntries((await this.run({ args: ['ls-files', '--stage', '-v', '-z'] })).stdout);
+  }
+
+  /** Files as they stand on disk; whatever is not there is removed. Ignore rules do not matter. */
+  async record(paths: readonly string[]): Promise<void> {
+    await this.update(['--add', '--remove', '--replace'], paths);
+  }
+
+  async drop(paths: readonly string[]): Promise<void> {
+    await this.update(['--force-remove'], paths);
+  }
+
+  /**
+   * Takes the flags away that hide edits: all assume-unchanged ones, and skip-worktree where a file stands on
+   * disk. What a sparse checkout left out stays hidden: it would look deleted.
+   */
+  async reveal(special: readonly SpecialEntry[]): Promise<void> {
+    const assumed = special.filter((entry) => entry.isAssumedUnchanged).map((entry) => entry.path);
+    const skipped = special.filter((entry) => entry.isSkipWorktree).map((entry) => entry.path);
+    await this.update(['--no-assume-unchanged'], assumed);
+    await this.update(['--no-skip-worktree'], await standingAmong(this.checkout.workTree, skipped));
+  }
+
+  private async update(options: readonly string[], paths: readonly string[]): Promise<void> {
+    if (paths.length === 0) return;
+    await this.run({ args: ['update-index', ...options, '-z', '--stdin'], input: joinPaths(paths) });
+  }
+}
+
+/**
+ * Calls `body` with a copy of the checkout's index (stat cache kept, so that unchanged files are not read
+ * again), or with an empty one. Works while the real index is locked; the copy is always removed.
+ */
+export async function withTemporaryIndex<T>(
+  deps: { git: Git; checkout: Checkout; signal?: AbortSignal | undefined; isEmpty?: boolean },
+  body: (index: TemporaryIndex) => Promise<T>,
+): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), 'tributary-index-'));
+  try {
+    const file = join(directory, 'index');
+    if (deps.isEmpty !== true) await copyIndex(join(deps.checkout.gitDir, 'index'), file);
+    return await body(
+      new TemporaryIndex({ git: deps.git, checkout: deps.checkout, file, signal: deps.signal }),
+    );
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function copyIndex(from: string, to: string): Promise<void> {
+  const before = await stat(from).catch(unlessMissing);
+  if (before === undefined) return;
+  await copyFile(from, to);
+  // git reads a file again when it is as young as the index. The copy must not look younger than its source,
+  // so it gets that second, rounded down: the stat was taken before the copy.
+  const seconds = Math.floor(before.mtimeMs / 1000);
+  await utimes(to, seconds, seconds);
+}
+
+/** Those of `paths` where something stands on disk; folders that are missing are asked about once. */
+async function standingAmong(root: string, paths: readonly string[]): Promise<string[]> {
+  const folders = new Map<string, Promise<boolean>>();
+  const hasFolder = (path: string): Promise<boolean> => {
+    if (path === '') return Promise.resolve(true);
+    const known = folders.get(path);
+    if (known) return known;
+    const asked = hasFolder(parentOf(path)).then((hasParent) => hasParent && isRealFolder(root, path));
+    folders.set(path, asked);
+    return asked;
+  };
+  const standing: string[] = [];
+  for (const path of paths) {
+    if (!(await hasFolder(parentOf(path)))) continue;
+    if ((await lstat(fileAt(root, path)).catch(unlessMissing)) !== undefined) standing.push(path);
+  }
+  return standing;
+}
+
+async function isRealFolder(root: string, path: string): Promise<boolean> {
+  return (await lstat(fileAt(root, path)).catch(unlessMissing))?.isDirectory() ?? false;
+}
+
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+/** Whether a folder holds a `.git` of its own. */
+export async function hasOwnGit(root: string, path: string): Promise<boolean> {
+  const names = await readdir(fileAt(root, path)).catch(unlessMissing);
+  return names?.includes('.git') ?? false;
+}

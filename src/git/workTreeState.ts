@@ -1,0 +1,123 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { type Checkout, unlessMissing } from './checkouts';
+import { kindOf } from './gitErrors';
+import type { SpecialEntry } from './parsers/lsFiles';
+import { decodePath, fileAt, joinPaths, splitPaths } from './parsers/pathBytes';
+import type { Git } from './plumbing';
+import { hasOwnGit, type TemporaryIndex, withTemporaryIndex } from './temporaryIndex';
+
+/** Looks at a checkout again this often when files change under git's hands. */
+const looks = 5;
+
+/** The tree of what stands in a checkout: tracked and untracked files, not ignored ones. Writes objects only. */
+export async function treeOfCheckout(git: Git, checkout: Checkout, signal?: AbortSignal): Promise<string> {
+  return withSteadyIndex({ git, checkout, signal }, async (index) => {
+    await recordTracked(index, { expandsNested: true });
+    await recordUntracked(index);
+    return index.writeTree();
+  });
+}
+
+/** `withTemporaryIndex`, from the start again when files went away or changed while git read them. */
+export async function withSteadyIndex<T>(
+  deps: { git: Git; checkout: Checkout; signal?: AbortSignal | undefined },
+  body: (index: TemporaryIndex) => Promise<T>,
+): Promise<T> {
+  for (let look = 1; ; look += 1) {
+    try {
+      return await withTemporaryIndex(deps, body);
+    } catch (error) {
+      if (look === looks || kindOf(error) !== 'moving') throw error;
+    }
+  }
+}
+
+/**
+ * Brings what the index knows to what stands on disk, also where flags hide it. With `expandsNested`,
+ * repositories the agent made and staged are let go of, so that their files are recorded, not a pointer. Answers
+ * the entries that were hidden, or are gitlinks, before.
+ */
+export async function recordTracked(
+  index: TemporaryIndex,
+  options: { expandsNested: boolean },
+): Promise<readonly SpecialEntry[]> {
+  const special = await index.specialEntries();
+  await index.reveal(special);
+  if (options.expandsNested) {
+    const gitlinks = special.filter((entry) => entry.isGitlink).map((entry) => entry.path);
+    await index.drop(await unregistered(index, gitlinks));
+  }
+  await index.run({ args: ['add', '--update', '--sparse'] });
+  return special;
+}
+
+/** Files git does not know and does not ignore, those inside nested repositories too. */
+export async function recordUntracked(index: TemporaryIndex): Promise<void> {
+  const args = ['ls-files', '--others', '--exclude-standard', '-z'];
+  const untracked = splitPaths((await index.run({ args })).stdout);
+  const files = untracked.filter((path) => !path.endsWith('/'));
+  // A folder in this list is a repository: git would record a pointer to it.
+  const nested = untracked.filter((path) => path.endsWith('/'));
+  await index.record([...files, ...(await filesBelow(index, nested))]);
+}
+
+/** Gitlinks whose folder is a repository that `.gitmodules` does not name: not a submodule of the project. */
+async function unregistered(index: TemporaryIndex, gitlinks: readonly string[]): Promise<string[]> {
+  const populated: string[] = [];
+  for (const path of gitlinks) if (await hasOwnGit(index.checkout.workTree, path)) populated.push(path);
+  if (populated.length === 0) return [];
+  const registered = await submodulePaths(index);
+  return populated.filter((path) => !registered.has(path));
+}
+
+async function submodulePaths(index: TemporaryIndex): Promise<Set<string>> {
+  const args = ['config', '-z', '--file', '.gitmodules', '--get-regexp', '^submodule\\..*\\.path$'];
+  // 1: none; 128: the file cannot be read as configuration.
+  const { stdout } = await index.run({ args, okCodes: [0, 1, 3, 128] });
+  return new Set(
+    splitPaths(stdout).map((record) => record.slice(record.indexOf('\n') + 1).replace(/\/$/, '')),
+  );
+}
+
+/** Files below folders, level by level so that ignored folders are not entered; nothing named `.git`. */
+async function filesBelow(index: TemporaryIndex, folders: readonly string[]): Promise<string[]> {
+  const root = index.checkout.workTree;
+  const found: string[] = [];
+  let level = folders.map((folder) => folder.replace(/\/$/, ''));
+  while (level.length > 0) {
+    const entries = (await Promise.all(level.map((folder) => entriesOf(root, folder)))).flat();
+    const ignored = await ignoredAmong(index, entries);
+    const kept = entries.filter((entry) => !ignored.has(entry.path));
+    found.push(...kept.filter((entry) => !entry.isFolder).map((entry) => entry.path));
+    level = kept.filter((entry) => entry.isFolder).map((entry) => entry.path);
+  }
+  return found;
+}
+
+interface Entry {
+  readonly path: string;
+  readonly isFolder: boolean;
+}
+
+async function entriesOf(root: string, folder: string): Promise<Entry[]> {
+  const names = (await readdir(fileAt(root, folder), { encoding: 'buffer' }).catch(unlessMissing)) ?? [];
+  const entries: Entry[] = [];
+  for (const name of names.map(decodePath)) {
+    if (name === '.git') continue;
+    const path = `${folder}/${name}`;
+    const stats = await lstat(fileAt(root, path)).catch(unlessMissing);
+    if (stats?.isDirectory()) entries.push({ path, isFolder: true });
+    else if (stats?.isFile() || stats?.isSymbolicLink()) entries.push({ path, isFolder: false });
+  }
+  return entries;
+}
+
+async function ignoredAmong(index: TemporaryIndex, entries: readonly Entry[]): Promise<Set<string>> {
+  if (entries.length === 0) return new Set();
+  const { stdout } = await index.run({
+    args: ['check-ignore', '--no-index', '-z', '--stdin'],
+    input: joinPaths(entries.map((entry) => entry.path)),
+    okCodes: [0, 1],
+  });
+  return new Set(splitPaths(stdout));
+}

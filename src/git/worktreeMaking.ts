@@ -1,0 +1,221 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { throwIfCancelled } from '../base/async';
+import { errnoOf, TributaryError, toTributaryError } from '../base/errors';
+import { type Checkout, findAdminDirectory, inCheckout, realParent } from './checkouts';
+import { zeroName } from './objectNames';
+import { decodePath } from './parsers/pathBytes';
+import { parseWorktreeList } from './parsers/worktreeList';
+import { type Git, lineOf } from './plumbing';
+import type { RepositoryFacts } from './repository';
+import { prepareRoot } from './worktreeRoots';
+
+/** Runs `body` under the lock for git writes of a repository, across processes. */
+export type WithGitLock = <T>(
+  body: () => Promise<T>,
+  options: { signal?: AbortSignal | undefined },
+) => Promise<T>;
+
+export interface MakingDeps {
+  readonly git: Git;
+  readonly facts: RepositoryFacts;
+  readonly withGitLock: WithGitLock;
+}
+
+export interface MakeWorktree {
+  readonly path: string;
+  readonly branch: string;
+  readonly commit: string;
+  readonly lockReason: string;
+  readonly signal?: AbortSignal | undefined;
+  /** A branch that stands at `commit` already, checked out nowhere, may be used. */
+  readonly mayReuseBranch: boolean;
+}
+
+/**
+ * Registers a worktree on its branch under the lock, proves that it resolves to itself, then lets `fill` put
+ * the files there. A failure or abort at any point takes back all of it, and only it.
+ */
+export async function makeWorktree(
+  deps: MakingDeps,
+  request: MakeWorktree,
+  fill: (checkout: Checkout) => Promise<void>,
+): Promise<void> {
+  // What was done so far, as the ways to take it back.
+  const undo: Array<() => Promise<void>> = [];
+  try {
+    const checkout = await deps.withGitLock(() => register(deps, request, undo), { signal: request.signal });
+    await proveIsolation(deps, request, checkout);
+    throwIfCancelled(request.signal);
+    await fill(checkout);
+    throwIfCancelled(request.signal);
+  } catch (error) {
+    await takeBack(deps, undo, error);
+    throw request.signal?.aborted ? toTributaryError(error) : asWorktreeFailure(error, request);
+  }
+}
+
+/** Writes the files of HEAD and the index, through filters and sparse rules; no hook runs. */
+export async function checkOutHead(git: Git, checkout: Checkout, signal?: AbortSignal): Promise<void> {
+  // As many processes as there are processors; git falls back to one where it would not pay.
+  const config = ['checkout.workers=0'];
+  await git({ ...inCheckout(checkout), args: ['read-tree', '-m', '-u', 'HEAD'], config, signal });
+}
+
+async function register(
+  deps: MakingDeps,
+  request: MakeWorktree,
+  undo: Array<() => Promise<void>>,
+): Promise<Checkout> {
+  const { git, facts } = deps;
+  const { branch, commit, signal } = request;
+  throwIfCancelled(signal);
+  const path = await realParent(request.path);
+  undo.push(await prepareRoot(dirname(path)));
+  await makeFolder(path);
+  undo.push(() => unregister(deps, path));
+  await takeBranch(deps, request, undo);
+  const add = [
+    'worktree',
+    'add',
+    '--quiet',
+    '--detach',
+    '--no-checkout',
+    '--lock',
+    '--reason',
+    request.lockReason,
+  ];
+  await git({ cwd: facts.root, args: [...add, '--', path, commit], signal });
+  const gitDir = await findAdminDirectory(facts.commonDir, path);
+  if (gitDir === undefined) throw notIsolated(path, 'git did not register it');
+  const checkout = { workTree: path, gitDir, commonDir: facts.commonDir };
+  await git({ ...inCheckout(checkout), args: ['symbolic-ref', 'HEAD', branch], signal });
+  return checkout;
+}
+
+/** Exclusively, so that it is certain to be ours when it has to be removed again; git takes an empty folder. */
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path).catch((error: unknown) => {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+    throw new TributaryError('worktreeFailed', `${path} exists already`, { details: { path } });
+  });
+}
+
+/** Creates the branch, or takes one that stands where it should and is in nobody's way. Throws `branchInUse`. */
+async function takeBranch(
+  { git, facts }: MakingDeps,
+  request: MakeWorktree,
+  undo: Array<() => Promise<void>>,
+): Promise<void> {
+  const { branch, commit, signal } = request;
+  const place = { cwd: facts.root, signal };
+  if (request.mayReuseBranch) {
+    const found = await git({
+      ...place,
+      args: ['rev-parse', '--verify', '--quiet', '--end-of-options', branch],
+      okCodes: [0, 1, 128],
+    });
+    if (found.exitCode === 0) {
+      const listed = parseWorktreeList(
+        (await git({ ...place, args: ['worktree', 'list', '--porcelain', '-z'] })).stdout,
+      );
+      const holder = listed.find((one) => one.branch === branch);
+      if (holder !== undefined) throw branchInUse(branch, `it is checked out at ${holder.path}`);
+      if (lineOf(found) !== commit) throw branchInUse(branch, `it has moved to ${lineOf(found)}`);
+      return;
+    }
+  }
+  try {
+    // No signal: whether the branch is ours to take back must be certain.
+    await git({ cwd: facts.root, args: ['update-ref', branch, commit, zeroName(commit)] });
+  } catch (error) {
+    if (error instanceof TributaryError && error.code === 'branchInUse')
+      throw branchInUse(branch, 'it exists');
+    throw error;
+  }
+  undo.push(async () => {
+    await git({ cwd: facts.root, args: ['update-ref', '-d', branch, commit] });
+  });
+}
+
+/** Removes the folder and the one registration that points at it; each may be missing. */
+async function unregister({ git, facts }: MakingDeps, path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  await deregister(git, facts, path);
+}
+
+/** Drops the registration of a worktree whose folder is gone, locked or not; never any other. */
+export async function deregister(git: Git, facts: RepositoryFacts, path: string): Promise<void> {
+  if ((await findAdminDirectory(facts.commonDir, path)) === undefined) return;
+  await git({ cwd: facts.root, args: ['worktree', 'remove', '--force', '--force', '--', path] });
+}
+
+/** What git itself finds when asked inside the worktree must be the worktree. Throws `worktreeNotIsolated`. */
+async function proveIsolation({ git }: MakingDeps, request: MakeWorktree, checkout: Checkout): Promise<void> {
+  const places = ['--show-toplevel', '--git-common-dir', '--absolute-git-dir'];
+  const args = ['rev-parse', '--path-format=absolute', ...places, 'HEAD', '--symbolic-full-name', 'HEAD'];
+  const output = await git({
+    cwd: checkout.workTree,
+    args,
+    okCodes: [0, 128],
+    signal: request.signal,
+  });
+  const { workTree, commonDir, gitDir } = checkout;
+  const expected = `${[workTree, commonDir, gitDir, request.commit, request.branch].join('\n')}\n`;
+  const found = decodePath(output.stdout);
+  if (found === expected) return;
+  throw notIsolated(workTree, 'git resolves it to something else', {
+    expected,
+    found,
+    stderr: output.stderr,
+  });
+}
+
+/** Undoes in reverse, under the lock, whatever each step does. */
+async function takeBack(
+  deps: MakingDeps,
+  undo: ReadonlyArray<() => Promise<void>>,
+  reason: unknown,
+): Promise<void> {
+  if (undo.length === 0) return;
+  const failures: unknown[] = [];
+  await deps.withGitLock(async () => {
+    for (const step of [...undo].reverse()) {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  }, {});
+  if (failures.length === 0) return;
+  throw new TributaryError('worktreeFailed', 'making a worktree failed, and so did taking it back', {
+    cause: reason,
+    details: { failures: failures.map(String) },
+  });
+}
+
+function asWorktreeFailure(error: unknown, request: MakeWorktree): TributaryError {
+  const failure = toTributaryError(error);
+  const isGeneral =
+    failure.code === 'gitFailed' || failure.code === 'internal' || failure.code === 'unknownBase';
+  if (!isGeneral) return failure;
+  return new TributaryError(
+    'worktreeFailed',
+    `no worktree could be made at ${request.path}: ${failure.message}`,
+    {
+      cause: error,
+      details: { ...failure.details, path: request.path },
+    },
+  );
+}
+
+function branchInUse(branch: string, why: string): TributaryError {
+  return new TributaryError('branchInUse', `${branch} cannot be used: ${why}`, { details: { branch, why } });
+}
+
+function notIsolated(path: string, why: string, facts: Record<string, unknown> = {}): TributaryError {
+  return new TributaryError('worktreeNotIsolated', `the worktree ${path} is not isolated: ${why}`, {
+    details: { path, ...facts },
+  });
+}
