@@ -1,0 +1,313 @@
+import { gitRefusal, isRefusedSetting, isRefusedSubcommand, readGitCommand } from './gitRules';
+import { assignmentRefusal, destinationOf } from './guardPaths';
+import { copyOf, type ScriptChecker, type ShellScope } from './guardScope';
+import type { Argument } from './shellWords';
+
+export interface CommandFacts {
+  readonly scope: ShellScope;
+  /** What the command reads from its input, where that is known. */
+  readonly input?: string | undefined;
+  /** True behind xargs and the like, which add words that nobody sees here. */
+  readonly isFed?: boolean;
+}
+
+type Rule = (
+  walk: ScriptChecker,
+  args: readonly Argument[],
+  facts: CommandFacts,
+) => Promise<string | undefined>;
+
+/** Commands that run what follows them. */
+const wrappers =
+  /^(env|command|builtin|exec|nohup|nice|ionice|timeout|gtimeout|time|stdbuf|setsid|sudo|doas|xargs|parallel|watch|strace|ltrace|chrt|taskset|flock|script|busybox|unshare|nsenter|caffeinate|chronic|unbuffer|npx|su)$/;
+const feeders = /^(xargs|parallel)$/;
+/** Those that take a whole command line as one word. */
+const textWrappers = /^(script|flock|watch|parallel|su)$/;
+const shells = /^(sh|bash|dash|zsh|ksh|ash|mksh|fish|rbash|csh|tcsh)$/;
+
+const rules: Readonly<Record<string, Rule>> = {
+  git: checkGit,
+  cd: checkCd,
+  chdir: checkCd,
+  pushd: checkCd,
+  popd: async (_walk, _args, { scope }) => {
+    scope.cwd = undefined;
+    return undefined;
+  },
+  eval: (walk, args, { scope }) => walk.script(joined(args), scope),
+  trap: (walk, args, { scope }) => walk.script(args[0]?.text ?? '', copyOf(scope)),
+  alias: async (_walk, args) =>
+    args.some((arg) => /\b(git|cd|pushd)\b/.test(arg.text ?? arg.raw))
+      ? 'an alias must not stand in for git or cd.'
+      : undefined,
+  export: checkDeclaration,
+  declare: checkDeclaration,
+  typeset: checkDeclaration,
+  readonly: checkDeclaration,
+  local: checkDeclaration,
+  read: forgetVariables,
+  printf: forgetVariables,
+  unset: forgetVariables,
+  find: checkFind,
+};
+
+/** Why the command with these words is refused; `cd` and assignments take effect in the scope. */
+export async function checkCommand(
+  walk: ScriptChecker,
+  argv: readonly Argument[],
+  facts: CommandFacts,
+): Promise<string | undefined> {
+  const [first, ...args] = argv;
+  if (!first) return undefined;
+  if (first.text === undefined) return checkUnknownCommand(walk, argv, facts);
+  const name = nameOf(first.text);
+  if (name.startsWith('git-') && name.length > 4) {
+    const subcommand = { text: name.slice(4), raw: name, isTildeLive: false };
+    if (isRefusedSubcommand(subcommand.text)) return checkGit(walk, [subcommand, ...args], facts);
+  }
+  if (shells.test(name)) return checkShell(walk, args, facts);
+  if (wrappers.test(name)) return checkWrapped(walk, name, { args, facts });
+  if (facts.scope.movingFunctions.has(first.text)) facts.scope.cwd = undefined;
+  const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+  return rule?.(walk, args, facts);
+}
+
+/** `/usr/bin/git`, `GIT` (file systems may not tell cases apart) and `git.exe` are all git. */
+function nameOf(text: string): string {
+  return (text.split(/[\\/]/).at(-1) ?? text).toLowerCase().replace(/\.exe$/, '');
+}
+
+/** A command whose name is not known: it may be git, or nothing at all in front of the next word. */
+async function checkUnknownCommand(
+  walk: ScriptChecker,
+  [first, ...args]: readonly Argument[],
+  facts: CommandFacts,
+): Promise<string | undefined> {
+  if (!first) return undefined;
+  const words = args.map((arg) => arg.text ?? arg.raw);
+  const subcommand = words.find((word) => !word.startsWith('-'));
+  const looksLikeGit =
+    /\bgit\b/i.test(first.raw) ||
+    [...first.raw.matchAll(/[A-Za-z_]\w*/g)].some(([name]) => facts.scope.gitVariables.has(name)) ||
+    (subcommand !== undefined && isRefusedSubcommand(subcommand)) ||
+    words.some((word) => /^--(git-dir|work-tree)\b/.test(word));
+  if (looksLikeGit) {
+    return `${[first.raw, ...words].join(' ')} may be a git command that cannot be traced. Write git out.`;
+  }
+  return checkWrapped(walk, '', { args, facts });
+}
+
+async function checkGit(
+  walk: ScriptChecker,
+  args: readonly Argument[],
+  facts: CommandFacts,
+): Promise<string | undefined> {
+  const git = readGitCommand(args);
+  const cwdReason = await checkGitPlaces(walk, git.places, facts);
+  if (cwdReason !== undefined) return cwdReason;
+  for (const setting of git.settings) {
+    if (setting.text === undefined || isRefusedSetting(setting.text)) {
+      return `git -c ${setting.text ?? setting.raw} changes what git runs or where it works. Leave it out.`;
+    }
+  }
+  if (git.otherOptions.some((option) => option.startsWith('--exec-path='))) {
+    return 'git --exec-path runs other programs as git. Leave it out.';
+  }
+  const { subcommand } = git;
+  if (!subcommand) return facts.isFed ? untraceable('git behind xargs') : undefined;
+  if (subcommand.text === undefined) return untraceable(`git ${subcommand.raw}`);
+  const reason = gitRefusal(subcommand.text, git.args);
+  if (reason !== undefined) return `git ${subcommand.text} is not for agents: ${reason}.`;
+  return checkGitArguments(walk, { subcommand: subcommand.text, args: git.args }, facts);
+}
+
+async function checkGitPlaces(
+  walk: ScriptChecker,
+  places: readonly { option: string; value: Argument | undefined }[],
+  { scope, isFed }: CommandFacts,
+): Promise<string | undefined> {
+  if (scope.cwd === undefined && places[0]?.option !== '-C') {
+    return untraceable('git after a cd that cannot be followed');
+  }
+  let cwd = scope.cwd;
+  for (const { option, value } of places) {
+    const destination = isFed ? ({ kind: 'unknown' } as const) : await destinationOf(value, cwd, walk.places);
+    if (destination.kind === 'unknown') return untraceable(`git ${option} ${value?.raw ?? ''}`);
+    if (destination.kind === 'outside') {
+      return `git ${option} ${value?.raw ?? ''} works in ${destination.path}, outside the Worktree. Run git in the Worktree, without ${option}.`;
+    }
+    if (option === '-C') cwd = destination.path;
+  }
+  return undefined;
+}
+
+/** Subcommands that run commands themselves, or make a repository somewhere. */
+async function checkGitArguments(
+  walk: ScriptChecker,
+  { subcommand, args }: { subcommand: string; args: readonly Argument[] },
+  facts: CommandFacts,
+): Promise<string | undefined> {
+  const { scope } = facts;
+  if (subcommand === 'rebase') {
+    for (const [index, arg] of args.entries()) {
+      const inline = /^(?:--exec=|-x)(.+)$/s.exec(arg.text ?? '')?.[1];
+      const isOption = arg.text === '-x' || arg.text === '--exec';
+      const script = inline ?? (isOption ? args[index + 1]?.text : undefined);
+      const reason = script === undefined ? undefined : await walk.script(script, copyOf(scope));
+      if (reason !== undefined) return reason;
+    }
+  }
+  if (subcommand === 'bisect' && args[0]?.text === 'run') return checkCommand(walk, args.slice(1), facts);
+  if (subcommand !== 'init' && subcommand !== 'clone') return undefined;
+  const target = args
+    .filter((arg) => !(arg.text ?? arg.raw).startsWith('-'))
+    .at(subcommand === 'init' ? 0 : 1);
+  if (!target)
+    return subcommand === 'init'
+      ? 'this is a repository already; init would change what it shares.'
+      : undefined;
+  const destination = await destinationOf(target, scope.cwd, walk.places);
+  if (destination.kind === 'inside' && destination.path !== walk.places.root) return undefined;
+  return `git ${subcommand} ${target.raw} does not stay in a folder of its own inside the Worktree.`;
+}
+
+async function checkCd(
+  walk: ScriptChecker,
+  args: readonly Argument[],
+  { scope }: CommandFacts,
+): Promise<string | undefined> {
+  const target = args.find((arg) => !/^-[LPe@]+$|^--$/.test(arg.text ?? ''));
+  if (target?.text === '-' || /^\+\d+$/.test(target?.text ?? '')) {
+    scope.cwd = undefined;
+    return undefined;
+  }
+  const home = { text: walk.places.env['HOME'] ?? '/', raw: '', isTildeLive: false };
+  const destination = await destinationOf(target ?? home, scope.cwd, walk.places);
+  scope.cwd = destination.kind === 'inside' ? destination.path : undefined;
+  if (destination.kind !== 'outside') return undefined;
+  return `cd ${target?.raw ?? ''} leads to ${destination.path}, outside the Worktree ${walk.places.root}. Commands start in the Worktree; stay inside it.`.replace(
+    '  ',
+    ' ',
+  );
+}
+
+async function checkShell(
+  walk: ScriptChecker,
+  args: readonly Argument[],
+  facts: CommandFacts,
+): Promise<string | undefined> {
+  const flag = args.findIndex((arg) => /^[-+][A-Za-z]*c[A-Za-z]*$/.test(arg.text ?? ''));
+  if (flag !== -1) {
+    // -o and the like may stand between -c and its text.
+    const text = args.slice(flag + 1).find((arg) => !/^[-+]/.test(arg.text ?? arg.raw));
+    return text ? walk.script(text.text ?? unquoted(text.raw), copyOf(facts.scope)) : undefined;
+  }
+  if (facts.input !== undefined) return walk.script(facts.input, copyOf(facts.scope));
+  return undefined;
+}
+
+/** `env A=b git …`, `timeout 5 sh -c …`: from each word on that could be the command, it is checked as one. */
+async function checkWrapped(
+  walk: ScriptChecker,
+  name: string,
+  { args, facts }: { args: readonly Argument[]; facts: CommandFacts },
+): Promise<string | undefined> {
+  if (name === 'command' && /^-[vV]+$/.test(args[0]?.text ?? '')) return undefined;
+  const inner: CommandFacts = {
+    ...facts,
+    // These two run builtins of this very shell, such as cd.
+    scope: /^(command|builtin)$/.test(name) ? facts.scope : copyOf(facts.scope),
+    isFed: facts.isFed === true || feeders.test(name),
+  };
+  for (const [index, arg] of args.entries()) {
+    const reason =
+      (await checkWrapperOption(walk, name, { args, index, inner })) ??
+      (arg.text !== undefined && isCommandWord(arg.text)
+        ? await checkCommand(walk, args.slice(index), inner)
+        : undefined);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+function isCommandWord(text: string): boolean {
+  const name = nameOf(text);
+  return (
+    /^git(-|$)/.test(name) ||
+    shells.test(name) ||
+    wrappers.test(name) ||
+    ['eval', 'find', 'cd'].includes(name)
+  );
+}
+
+async function checkWrapperOption(
+  walk: ScriptChecker,
+  name: string,
+  { args, index, inner }: { args: readonly Argument[]; index: number; inner: CommandFacts },
+): Promise<string | undefined> {
+  const text = args[index]?.text ?? '';
+  const variable = /^([A-Za-z_]\w*)=(.*)$/s.exec(text);
+  if (variable?.[1] !== undefined) {
+    return assignmentRefusal(walk, { name: variable[1], value: variable[2] }, inner.scope);
+  }
+  if (textWrappers.test(name) && /\s/.test(text)) return walk.script(text, copyOf(inner.scope));
+  if (name !== 'env' && name !== 'sudo') return undefined;
+  const split = /^(?:-S|--split-string=?)(.*)$/s.exec(text);
+  if (split) return walk.script(split[1] || joined(args.slice(index + 1)), inner.scope);
+  const chdir = /^(?:-C|-D|--chdir=?)(.*)$/s.exec(text);
+  if (!chdir) return undefined;
+  const target = chdir[1] ? { text: chdir[1], raw: chdir[1], isTildeLive: false } : args[index + 1];
+  return target ? checkCd(walk, [target], inner) : undefined;
+}
+
+async function checkFind(
+  walk: ScriptChecker,
+  args: readonly Argument[],
+  facts: CommandFacts,
+): Promise<string | undefined> {
+  for (const [index, arg] of args.entries()) {
+    if (!/^-(exec|execdir|ok|okdir)$/.test(arg.text ?? '')) continue;
+    const reason = await checkCommand(walk, args.slice(index + 1), { ...facts, isFed: true });
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+async function checkDeclaration(
+  walk: ScriptChecker,
+  args: readonly Argument[],
+  { scope }: CommandFacts,
+): Promise<string | undefined> {
+  for (const { text, raw } of args) {
+    const name = /^([A-Za-z_]\w*)\+?=/.exec(text ?? raw)?.[1];
+    if (name === undefined) continue;
+    const value = text?.slice(text.indexOf('=') + 1);
+    scope.variables.set(name, value);
+    const reason = await assignmentRefusal(walk, { name, value }, scope);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+/** `read x`, `printf -v x`, `unset x`: their value is no longer known. */
+async function forgetVariables(
+  _walk: ScriptChecker,
+  args: readonly Argument[],
+  { scope }: CommandFacts,
+): Promise<string | undefined> {
+  for (const { text } of args)
+    if (text !== undefined && scope.variables.has(text)) scope.variables.set(text, undefined);
+  return undefined;
+}
+
+function untraceable(what: string): string {
+  return `${what} cannot be traced to a place and a command. Write the command out, and run git in the Worktree.`;
+}
+
+function joined(args: readonly Argument[]): string {
+  return args.map((arg) => arg.text ?? unquoted(arg.raw)).join(' ');
+}
+
+function unquoted(raw: string): string {
+  return raw.replace(/^"(.*)"$/s, '$1');
+}
