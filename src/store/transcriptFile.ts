@@ -22,7 +22,7 @@ export type TranscriptFile =
 
 /** What a writer needs to go on where the file ends. */
 export interface Tail {
-  /** The highest N of the ids `eN`, and at least the number of lines, so that no id comes twice. */
+  /** The highest N of the ids `eN`, and at least the number of whole lines, so that no id comes twice. */
   readonly lastNumber: number;
   /** The id of the last entry. */
   readonly lastId: string | null;
@@ -67,7 +67,7 @@ function readEntries(lines: Jsonl): { entries: TranscriptEntry[]; problems: stri
     line,
     text: `line ${line} is left out: ${reason}`,
   }));
-  let lastNumber = lines.lineCount - 1;
+  let lastNumber = lines.lineCount - (lines.torn === undefined ? 1 : 2);
   let lastId: string | null = null;
   for (const { line, value } of lines.records.slice(1)) {
     if (isEntry(value)) entries.push(value);

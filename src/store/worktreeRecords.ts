@@ -98,7 +98,8 @@ export class FileWorktreeRecords implements WorktreeRecords {
     try {
       const file = await open(paths.events, 'a+');
       try {
-        // A killed writer may have left half a line; ours must not be glued to it.
+        // A killed writer may have left half a line; ours must not be glued to it. Of a long line that is being
+        // written at this moment we may see half as well: then a blank line more comes in, which readers skip.
         const { size } = await file.stat();
         const last = size === 0 ? undefined : (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer[0];
         const isClosed = last === undefined || last === 0x0a;

@@ -17,6 +17,7 @@ function lockContent(over: {
   at?: string;
   bootId?: string;
   processStart?: string;
+  nonce?: string;
 }): string {
   const { at = '2026-03-04T05:06:07.089Z', bootId = 'other', nonce = 'abcdef', ...owner } = over;
   return JSON.stringify({
