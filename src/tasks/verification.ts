@@ -11,7 +11,7 @@ import type { JudgeInput, Verifier } from '../verify/verifier';
 import type { FinishedRun, RunRoad, RunSpec } from './runRoad';
 import type { RunOutcome, RunPlace } from './runSupervisor';
 import type { TaskRecords } from './taskRecords';
-import { type WorktreeKeeper, withWorktree } from './worktreeKeeper';
+import type { TaskWithWorktree, WorktreeKeeper } from './worktreeKeeper';
 
 export interface VerificationDeps {
   readonly records: TaskRecords;
