@@ -1,0 +1,38 @@
+import type { Playbook } from './playbook';
+
+/** What the demo model says to an objective it does not know: that nothing was done, and what it could do. */
+export function notAnObjective(playbooks: readonly Playbook[], agent: string): string {
+  const objectives = playbooks.map((playbook) => `"${playbook.objective}"`).join(', ');
+  return sections({
+    summary:
+      'This is the scripted demo model. It only plays its sample objectives, and this is none of them, so nothing was done.',
+    blocker: `The demo plays only: ${objectives}. Set an API key to work on an objective of your own.`,
+    agent,
+  });
+}
+
+export function noPartFor(agent: string, playbook: Playbook): string {
+  const agents = [...new Set(playbook.scenes.flatMap((scene) => scene.agents))].join(', ');
+  return sections({
+    summary: `This is the scripted demo model. It has no part for the agent "${agent}" in this situation, so nothing was done.`,
+    blocker: `For this objective the demo plays only: ${agents}. Set an API key to use other agents.`,
+    agent,
+  });
+}
+
+/** A follow-up gets the last answer again, and is told so. */
+export function nothingToAdd(answer: string): string {
+  return `The scripted demo model has nothing to add; this is its last answer again.\n\n${answer}`;
+}
+
+function sections({ summary, blocker, agent }: { summary: string; blocker: string; agent: string }): string {
+  const answer = [
+    `SUMMARY: ${summary}`,
+    'CHANGES:\nNone.',
+    'EVIDENCE:\nNone.',
+    'RISKS:\nNone.',
+    `BLOCKERS:\n- ${blocker}`,
+  ].join('\n\n');
+  // Nothing was checked, which is neither a pass nor a failure.
+  return agent === 'verification' ? `${answer}\n\nVERDICT: PARTIAL` : answer;
+}
