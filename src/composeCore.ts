@@ -3,9 +3,8 @@ import { delay, systemClock } from './base/async';
 import { Emitter } from './base/emitter';
 import { type Logger, silentLogger } from './base/logger';
 import { commandEnvironment, makeScratch, modelConnection, toolSurroundings } from './composeRuns';
-import { createGitParts } from './git/gitParts';
-import { makeGit } from './git/plumbing';
-import { GitRepositories, type RepositoryFacts } from './git/repository';
+import { createGit, createRepositories } from './git/git';
+import type { RepositoryFacts } from './git/repository';
 import type { WithGitLock } from './git/worktreeMaking';
 import type { Settings } from './model/settings';
 import { runCommand } from './process/runCommand';
@@ -54,11 +53,12 @@ export type ComposeCore = (ports: CorePorts) => Promise<Core>;
 export const composeCore: ComposeCore = async (ports) => {
   const logger = ports.logger ?? silentLogger;
   const clock = systemClock;
-  const git = makeGit({ runCommand, env: ports.env });
-  const facts = await new GitRepositories({ git }).open(ports.directory);
+  const machine = { runCommand, env: ports.env };
+  const facts = await createRepositories(machine).open(ports.directory);
   const store = await openStore({ commonDir: facts.commonDir, clock, logger });
-  const withGitLock: WithGitLock = (body, options) => store.locks.withLock('git', body, options);
-  const parts = createGitParts({ git, facts, withGitLock, env: ports.env });
+  const withGitLock: WithGitLock = (body, { signal }) =>
+    store.locks.withLock('git', body, signal === undefined ? {} : { signal });
+  const parts = createGit(facts, { ...machine, withGitLock });
   const { settings } = ports;
   const kit = createAgentKit({ settings, env: ports.env, languageModel: modelConnection(ports) });
   const events = {

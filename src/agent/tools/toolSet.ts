@@ -33,6 +33,11 @@ const bound: Readonly<Record<ToolName, BoundTool>> = {
   ReportFinding: bind(reportFindingTool),
 };
 
+/** What a model is told of these tools: the same bytes for every Run of a role. */
+export function toolSpecs(names: readonly ToolName[]): readonly ToolSpec[] {
+  return names.map((name) => bound[name].spec);
+}
+
 /** The tools of one Run. `names` is the cap of its role: nothing else is sent, nothing else runs. */
 export function createToolSet(names: readonly ToolName[], context: ToolContext): ToolSet {
   const tools = new Map<string, BoundTool>(names.map((name) => [name, bound[name]]));

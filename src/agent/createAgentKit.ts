@@ -1,0 +1,48 @@
+import type { Settings } from '../model/settings';
+import type { AgentKit, AgentRole } from './agentKit';
+import { agentLoop } from './agentLoop';
+import { mendRequest, parseAnswer } from './context/answer';
+import { assemble } from './context/assemble';
+import { rebuildMessages } from './context/rebuildMessages';
+import type { LanguageModel } from './languageModel';
+import { resolveBaseUrl, resolveModel } from './modelTable';
+import { type Role, resolveRole } from './roles/roles';
+import { createToolSet, toolSpecs } from './tools/toolSet';
+
+export interface AgentKitDeps {
+  readonly settings: Settings;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Connects at the first call; throws `noCredentials`. */
+  readonly languageModel: () => Promise<LanguageModel>;
+}
+
+export function createAgentKit(deps: AgentKitDeps): AgentKit {
+  const { settings, env } = deps;
+  const baseUrl = resolveBaseUrl(settings.model, env);
+  return {
+    role: (name) => withSilence(resolveRole(name), settings.model.apiTimeoutSeconds),
+    modelFor: (role, requested) =>
+      resolveModel({
+        role: resolveRole(role.name),
+        settings: settings.model,
+        env,
+        ...(requested === undefined ? {} : { cliModel: requested }),
+        ...(baseUrl === undefined ? {} : { baseUrl }),
+      }),
+    assemble: (request) => assemble(request, resolveRole(request.role.name), settings.model.maxOutputTokens),
+    toolSet: (role, context) => createToolSet(role.tools, context),
+    toolSpecs: (role) => toolSpecs(role.tools),
+    conversation: rebuildMessages,
+    parseAnswer,
+    mend: mendRequest,
+    languageModel: deps.languageModel,
+    loop: agentLoop,
+  };
+}
+
+/** The setting replaces the usual limit; for those who judge it can only lengthen theirs. */
+function withSilence(role: Role, seconds: number | undefined): AgentRole {
+  if (seconds === undefined) return role;
+  const silenceMs = role.judges ? Math.max(role.silenceMs, seconds * 1000) : seconds * 1000;
+  return { ...role, silenceMs };
+}
