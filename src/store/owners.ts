@@ -58,6 +58,7 @@ export class FileOwners implements Owners {
   private beating: Promise<void> = Promise.resolve();
   private tidying: Promise<void> = Promise.resolve();
   private isDisposed = false;
+  private disposing: Promise<void> | undefined;
   private hasWarned = false;
 
   constructor(deps: OwnersDeps) {
@@ -71,7 +72,10 @@ export class FileOwners implements Owners {
 
   /** This process with its start time. Throws `wrongState` after `dispose`. */
   async identity(): Promise<ProcessRef> {
-    if (this.isDisposed) throw new TributaryError('wrongState', 'the store is closed');
+    // What is under way while `dispose` waits still needs to know who we are; nothing begins any more.
+    if (this.isDisposed || (this.disposing !== undefined && this.started === undefined)) {
+      throw new TributaryError('wrongState', 'the store is closed');
+    }
     // A failed start is tried again by the next caller: the disk may have room by then.
     this.started ??= this.start().catch((error: unknown) => {
       this.started = undefined;
@@ -99,31 +103,33 @@ export class FileOwners implements Owners {
     return await this.isProcessAlive(holder, beatAt);
   }
 
-  async dispose(): Promise<void> {
-    if (this.isDisposed) return;
-    this.isDisposed = true;
-    this.heartbeat?.dispose();
-    await this.started?.catch(() => undefined);
-    // Once more: a start that was under way has set it since.
-    this.heartbeat?.dispose();
-    await Promise.all([this.beating, this.tidying]);
-    if (this.started === undefined) return;
-    await unlink(this.deps.paths.owner(this.deps.bootId)).catch((error: unknown) => {
-      if (!isMissing(error)) this.deps.logger.warn('the owner file could not be removed', { error });
-    });
+  dispose(): Promise<void> {
+    this.disposing ??= this.leave();
+    return this.disposing;
   }
 
   /** Removes files of processes that have been dead for more than a day. A missing file counts as dead, so nobody misses them. */
   async sweep(): Promise<void> {
     const { paths, clock } = this.deps;
     for (const name of await namesIn(paths.owners)) {
-      if (this.isDisposed) return;
       const path = join(paths.owners, name);
       const bytes = await readIfExists(path);
       const file = bytes === undefined ? undefined : this.decode(bytes);
       if (file === undefined || clock.now().getTime() - Date.parse(file.beatAt) < keptMs) continue;
       if (!(await this.isAlive(file))) await unlink(path).catch(() => undefined);
     }
+  }
+
+  private async leave(): Promise<void> {
+    const isStarted = (await this.started?.catch(() => undefined)) !== undefined;
+    await this.tidying;
+    this.isDisposed = true;
+    this.heartbeat?.dispose();
+    await this.beating;
+    if (!isStarted) return;
+    await unlink(this.deps.paths.owner(this.deps.bootId)).catch((error: unknown) => {
+      if (!isMissing(error)) this.deps.logger.warn('the owner file could not be removed', { error });
+    });
   }
 
   private async start(): Promise<ProcessRef> {

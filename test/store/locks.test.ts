@@ -208,6 +208,13 @@ describe('A lock', () => {
     await store.locks.withLock('board', async () => undefined, { waitMs: 0 });
   });
 
+  it('that another process took over meanwhile is not removed by the release of the one before', async () => {
+    const lock = await store.locks.acquire('board');
+    await put('board.lock', lockContent({}));
+    await lock.release();
+    assert.deepEqual(await readdir(board.path('locks')), ['board.lock']);
+  });
+
   it('of a newer version is left alone', async () => {
     await put('board.lock', JSON.stringify({ v: 2, who: 'knows' }));
     await assert.rejects(store.locks.acquire('board'), { code: 'newerStore' });

@@ -48,8 +48,6 @@ describe('The owners of Runs', () => {
     assert.equal(beatAt, startedAt);
     clock.move(5_000);
     hand.tick(5_000);
-    // Beats are written one after another; the second one being there, the first is.
-    await store.owners.isAlive(self);
     await store.owners.dispose();
     assert.deepEqual(await readdir(board.path('owners')), []);
     assert.equal(hand.count(5_000), 0);
@@ -133,7 +131,6 @@ describe('The owners of Runs', () => {
     const old = new Date(clock.now().getTime() - day - 1).toISOString();
     await put('old', { beatAt: old });
     await put('young', {});
-    await put('alive', { beatAt: old, pid: process.pid, host: 'h' });
     const start = { kind: 'running', start: 's' } as const;
     await put('alive', { beatAt: old, pid: 7, host: 'h', processStart: 's' });
     const processes: ProcessTable = { host: async () => 'h', look: async () => start };
@@ -204,6 +201,18 @@ describe('The process table', () => {
       await once(child, 'exit');
       assert.deepEqual(await look(child.pid ?? 0), { kind: 'gone' });
       assert.deepEqual(await look(noSuchPid), { kind: 'gone' });
+    });
+
+    it(`takes by ${name} a process that ended and was not collected for gone`, async () => {
+      // The shell starts a child and becomes a program that never waits for it.
+      const parent = spawn('sh', ['-c', 'true & echo $!; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] });
+      try {
+        const [line]: unknown[] = await once(parent.stdout, 'data');
+        while ((await look(Number(String(line)))).kind === 'running') assert.equal(parent.exitCode, null);
+      } finally {
+        parent.kill('SIGKILL');
+        await once(parent, 'exit');
+      }
     });
   }
 });
