@@ -2,7 +2,13 @@ import { createAgentKit } from './agent/createAgentKit';
 import { delay, systemClock } from './base/async';
 import { Emitter } from './base/emitter';
 import { type Logger, silentLogger } from './base/logger';
-import { commandEnvironment, makeScratch, modelConnection, toolSurroundings } from './composeRuns';
+import {
+  commandEnvironment,
+  effectiveSettings,
+  makeScratch,
+  modelConnection,
+  toolSurroundings,
+} from './composeRuns';
 import { createGit, createRepositories } from './git/git';
 import type { RepositoryFacts } from './git/repository';
 import type { WithGitLock } from './git/worktreeMaking';
@@ -59,7 +65,7 @@ export const composeCore: ComposeCore = async (ports) => {
   const withGitLock: WithGitLock = (body, { signal }) =>
     store.locks.withLock('git', body, signal === undefined ? {} : { signal });
   const parts = createGit(facts, { ...machine, withGitLock });
-  const { settings } = ports;
+  const settings = await effectiveSettings(ports.settings);
   const kit = createAgentKit({ settings, env: ports.env, languageModel: modelConnection(ports) });
   const events = {
     changes: new Emitter<TaskChange>(logger),

@@ -9,6 +9,7 @@ import type { CorePorts } from './composeCore';
 import type { Changes } from './git/changes';
 import type { RepositoryFacts } from './git/repository';
 import type { Snapshots } from './git/snapshots';
+import type { Settings } from './model/settings';
 import { scrubbedEnvironment } from './process/environment';
 import { runMarkerVariable } from './process/processTree';
 import type { Store } from './store/store';
@@ -60,6 +61,13 @@ export function toolSurroundings(parts: {
         (await changes.patch(base, await snapshots.treeOf(place.root), path)).toString('utf8'),
     };
   };
+}
+
+/** The settings as they work out: the demo's model goes by its own name everywhere, so that nobody takes it for a real one. */
+export async function effectiveSettings(settings: Settings): Promise<Settings> {
+  if (settings.model.provider !== 'demo') return settings;
+  const { demoModelName } = await import('./demo/playbook');
+  return { ...settings, model: { ...settings.model, main: demoModelName, small: demoModelName } };
 }
 
 /** Connects once, at the first Run. The demo's server lives as long as the process. */
