@@ -311,10 +311,19 @@ export class LocalTaskService implements TaskService {
     const finished = await this.deps.road.run(task, spec, signal);
     if (finished.run.status.state !== 'completed')
       return { task: await this.withoutEmptyWorktree(finished), runs: [finished.run] };
-    const hasChanged = finished.task.snapshot !== undefined;
-    if (hasChanged) return this.afterChange(finished, when, signal);
-    const closed = await this.deps.endings.close(finished.task);
-    return { task: closed, runs: [finished.run] };
+    if (await this.isUnchanged(finished.task)) {
+      const closed = await this.deps.endings.close(finished.task);
+      return { task: closed, runs: [finished.run] };
+    }
+    const isNew = finished.task.snapshot?.tree !== task.snapshot?.tree;
+    if (isNew || when === 'always') return this.afterChange(finished, when, signal);
+    return { task: finished.task, runs: [finished.run] };
+  }
+
+  /** Whether nothing differs from the base: nothing was ever done, or all of it was taken back. */
+  private async isUnchanged(task: Task): Promise<boolean> {
+    if (task.snapshot === undefined) return true;
+    return task.snapshot.tree === (await this.deps.repository.treeOf(task.packet.repository.base.commit));
   }
 
   private async afterChange(finished: FinishedRun, when: VerifyWhen, signal: AbortSignal): Promise<Settled> {
