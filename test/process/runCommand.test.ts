@@ -247,9 +247,16 @@ describe('running a command', () => {
   }
 
   it('does not wait for a process that holds the pipe open', async () => {
-    // The holder is ours, not the command's: it keeps the write end that the command inherited to it.
-    const result = await runCommand(shell('sleep 60 & exit 0'));
+    const result = await runCommand({
+      command: { kind: 'args', file: 'sh', args: ['-c', 'setsid sleep 60 & echo $!; sleep 0.1'] },
+      cwd: folder,
+      env,
+    });
+    const holder = Number(result.output);
+    assert.equal(result.exitCode, 0);
     assert.ok(result.durationMs < 2_500, `${result.durationMs} ms`);
+    assert.ok(await startKeyOf(holder), 'the holder has to live for this to prove anything');
+    process.kill(holder, 'SIGKILL');
   });
 
   it('keeps a flood bounded in memory and whole in the overflow file', async () => {
