@@ -37,6 +37,8 @@ export interface Reply {
   readonly chunkBytes?: number;
   /** Wait after each event. */
   readonly delayMs?: number;
+  /** One long silence, before the first event of that name. */
+  readonly pause?: { readonly before: string; readonly ms: number };
   /** Adds events and delta types that no client knows. */
   readonly withUnknowns?: boolean;
 }

@@ -225,6 +225,7 @@ class EventWriter {
   private readonly response: ServerResponse;
   private readonly reply: Reply;
   private readonly stopping: AbortSignal;
+  private hasPaused = false;
 
   constructor(response: ServerResponse, reply: Reply, stopping: AbortSignal) {
     this.response = response;
@@ -233,6 +234,10 @@ class EventWriter {
   }
 
   async write(event: SseEvent): Promise<void> {
+    if (this.reply.pause?.before === event.event && !this.hasPaused) {
+      this.hasPaused = true;
+      await this.pause(this.reply.pause.ms);
+    }
     const bytes = Buffer.from(`event: ${event.event}\ndata: ${event.data}\n\n`);
     const size = this.reply.chunkBytes ?? bytes.length;
     for (let at = 0; at < bytes.length; at += size) {
