@@ -1,12 +1,11 @@
 import { lstat } from 'node:fs/promises';
-import { TributaryError } from '../base/errors';
 import type { Conflict, LandingPath } from '../model/landing';
 import { type Checkout, inCheckout, unlessMissing } from './checkouts';
 import type { MergePreview } from './merges';
 import { absentMode, gitlinkMode, parseRawDiff, type RawChange } from './parsers/diffTree';
 import { parseMergeTree } from './parsers/mergeTree';
 import { fileAt } from './parsers/pathBytes';
-import { type Git, lineOf } from './plumbing';
+import type { Git } from './plumbing';
 import { whyUnsafe } from './safePath';
 import { commitTree } from './snapshots';
 import { findForeign, recordStanding, type Standing } from './standing';
@@ -90,22 +89,30 @@ async function blockedConflicts(
     touched.filter((change) => change.newMode === absentMode).map((change) => change.path),
   );
   const conflicts: Conflict[] = [];
-  for (const { path, newMode } of touched) {
-    const found = standing.get(path);
-    if (found?.kind === 'submodule') {
-      conflicts.push(conflictAt(path, 'submodule', `${path} lies inside the submodule ${found.at}`));
-    } else if (newMode === absentMode) {
-    } else if (found?.kind === 'special') {
-      conflicts.push(
-        conflictAt(path, 'file/directory', `something that is no file stands at or above ${path}`),
-      );
-    } else if (found?.kind === 'folder') {
-      const foreign = await findForeign(workTree, path, removed);
-      if (foreign === undefined || foreign === path) continue;
-      conflicts.push(conflictAt(path, 'file/directory', `${foreign} is in the way of the file ${path}`));
-    }
+  for (const change of touched) {
+    const found = standing.get(change.path);
+    const conflict = found && (await blockedConflict(workTree, change, { found, removed }));
+    if (conflict) conflicts.push(conflict);
   }
   return conflicts;
+}
+
+async function blockedConflict(
+  workTree: string,
+  { path, newMode }: RawChange,
+  { found, removed }: { found: Standing; removed: ReadonlySet<string> },
+): Promise<Conflict | undefined> {
+  if (found.kind === 'submodule') {
+    return conflictAt(path, 'submodule', `${path} lies inside the submodule ${found.at}`);
+  }
+  if (newMode === absentMode) return undefined;
+  if (found.kind === 'special') {
+    return conflictAt(path, 'file/directory', `something that is no file stands at or above ${path}`);
+  }
+  if (found.kind !== 'folder') return undefined;
+  const foreign = await findForeign(workTree, path, removed);
+  if (foreign === undefined) return undefined;
+  return conflictAt(path, 'file/directory', `${foreign} is in the way of the file ${path}`);
 }
 
 /** A path the merge came up with by itself (a rename, a moved folder) where a file of the user stands. */

@@ -46,21 +46,29 @@ export async function recordStanding(
   return found;
 }
 
-/** Files and empty folders below a folder that are not in `expected`; stops at the first. */
+/**
+ * The first file or empty folder below a folder that is not among `expected`; the folder itself, empty, is in
+ * nobody's way.
+ */
 export async function findForeign(
   root: string,
   folder: string,
   expected: ReadonlySet<string>,
 ): Promise<string | undefined> {
   const names = (await readdir(fileAt(root, folder), { encoding: 'buffer' }).catch(unlessMissing)) ?? [];
-  if (names.length === 0) return folder;
   for (const name of names.map(decodePath)) {
     const path = `${folder}/${name}`;
-    const stats = await lstat(fileAt(root, path)).catch(unlessMissing);
-    const foreign = stats?.isDirectory() ? await findForeign(root, path, expected) : path;
-    if (foreign !== undefined && !expected.has(foreign)) return foreign;
+    if (expected.has(path)) continue;
+    if (!(await isFullFolder(root, path))) return path;
+    const foreign = await findForeign(root, path, expected);
+    if (foreign !== undefined) return foreign;
   }
   return undefined;
+}
+
+async function isFullFolder(root: string, path: string): Promise<boolean> {
+  if (!(await lstat(fileAt(root, path)).catch(unlessMissing))?.isDirectory()) return false;
+  return ((await readdir(fileAt(root, path)).catch(unlessMissing)) ?? []).length > 0;
 }
 
 async function standingAt(root: string, path: string, gitlinks: ReadonlySet<string>): Promise<Standing> {

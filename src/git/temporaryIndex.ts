@@ -21,8 +21,9 @@ export class TemporaryIndex {
   }
 
   /** Runs git in the checkout on this index. */
-  run(command: Omit<GitCommand, 'cwd' | 'env' | 'signal'>): Promise<GitOutput> {
-    return this.git({ ...inCheckout(this.checkout, this.file), signal: this.signal, ...command });
+  run(command: Omit<GitCommand, 'cwd' | 'signal'>): Promise<GitOutput> {
+    const { cwd, env } = inCheckout(this.checkout, this.file);
+    return this.git({ ...command, cwd, env: { ...env, ...command.env }, signal: this.signal });
   }
 
   async writeTree(): Promise<string> {

@@ -116,8 +116,10 @@ async function ignoredAmong(index: TemporaryIndex, entries: readonly Entry[]): P
   if (entries.length === 0) return new Set();
   const { stdout } = await index.run({
     args: ['check-ignore', '--no-index', '-z', '--stdin'],
-    input: joinPaths(entries.map((entry) => entry.path)),
+    // It refuses literal pathspecs; the leading `./` keeps a colon at the start from being magic.
+    env: { GIT_LITERAL_PATHSPECS: '0' },
+    input: joinPaths(entries.map((entry) => `./${entry.path}`)),
     okCodes: [0, 1],
   });
-  return new Set(splitPaths(stdout));
+  return new Set(splitPaths(stdout).map((path) => path.slice('./'.length)));
 }
