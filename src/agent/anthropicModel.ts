@@ -114,7 +114,7 @@ class StreamedRequest {
   private readonly deps: StreamedRequestDeps;
   private readonly assembly: MessageAssembly;
   private readonly controller = new AbortController();
-  private stalledAfterMs: number | undefined;
+  private stalled: string | undefined;
   private requestId: string | undefined;
   private hasAnswered = false;
 
@@ -126,8 +126,8 @@ class StreamedRequest {
   async run(request: ModelRequest, signal: AbortSignal): Promise<ModelMessage> {
     const onAbort = (): void => this.controller.abort();
     signal.addEventListener('abort', onAbort, { once: true });
-    const silence = new Watchdog((ms) => this.stall(ms));
-    const total = new Watchdog((ms) => this.stall(ms));
+    const silence = new Watchdog((ms) => this.stall(`the model sent nothing new for ${inSeconds(ms)}`));
+    const total = new Watchdog((ms) => this.stall(`the answer was not complete after ${inSeconds(ms)}`));
     try {
       if (signal.aborted) throw cancelled();
       total.start(totalMsOf(this.deps.options));
@@ -168,8 +168,8 @@ class StreamedRequest {
     }
   }
 
-  private stall(ms: number): void {
-    this.stalledAfterMs ??= ms;
+  private stall(message: string): void {
+    this.stalled ??= message;
     this.controller.abort();
   }
 
@@ -181,9 +181,8 @@ class StreamedRequest {
       ...(usage === undefined ? {} : { usage }),
     };
     const { redact } = this.deps;
-    if (this.stalledAfterMs !== undefined) {
-      const message = `the model sent nothing new for ${Math.round(this.stalledAfterMs / 1000)} s`;
-      return modelFailure({ code: 'stalled', isRetryable: true }, message, details, redact);
+    if (this.stalled !== undefined) {
+      return modelFailure({ code: 'stalled', isRetryable: true }, this.stalled, details, redact);
     }
     if (error instanceof NotAStream) {
       const message = `the base URL answered ${error.status} with ${error.contentType}, not with a stream of the Messages API`;
@@ -276,6 +275,10 @@ function bodyOf(request: ModelRequest): Record<string, unknown> {
     messages,
     stream: true,
   };
+}
+
+function inSeconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
 }
 
 /** A page of HTML says nothing to a person. */
