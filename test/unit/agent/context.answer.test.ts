@@ -8,7 +8,7 @@ It now counts from zero.
 
 CHANGES:
 - src/page.ts: starts at zero
-- \`src/with space.ts\` — new helper
+- \`src/with space.ts\` — new module
 - **docs/paging.md** - says so
 
 EVIDENCE:
@@ -31,7 +31,7 @@ describe('parseAnswer', () => {
       summary: 'Fixed the off-by-one in paging.\nIt now counts from zero.',
       changes: [
         { path: 'src/page.ts', note: 'starts at zero' },
-        { path: 'src/with space.ts', note: 'new helper' },
+        { path: 'src/with space.ts', note: 'new module' },
         { path: 'docs/paging.md', note: 'says so' },
       ],
       evidence: [
@@ -97,7 +97,7 @@ describe('parseAnswer', () => {
   }
 
   for (const [item, expected] of [
-    ['C:\\work\\a.ts:7 windows', { path: 'C:\\work\\a.ts', line: 7, note: 'windows' }],
+    ['C:\\shop\\a.ts:7 windows', { path: 'C:\\shop\\a.ts', line: 7, note: 'windows' }],
     ['src/a.ts:3:9: a column', { path: 'src/a.ts', line: 3, note: 'a column' }],
     ['`src/a.ts` lines 3–8: a range', { path: 'src/a.ts', line: 3, endLine: 8, note: 'a range' }],
     ['src/a.ts:9-3 backwards', { path: 'src/a.ts', line: 9, note: 'backwards' }],
