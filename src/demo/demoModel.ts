@@ -176,17 +176,20 @@ function filled(text: string, results: Results): string {
 /** Longest piece of a tool's output that a message repeats, in characters. */
 const longestQuote = 600;
 
-/** `name.call`, `name.exitCode`, `name.output` (without its first line), or what was captured. */
+/** `name.call`, `name.exitCode`, `name.output` (without what the tool adds), or what was captured. */
 function fieldOf(path: string, results: Results): string | undefined {
   const [name = '', field = ''] = path.split('.');
   const result = results.get(name);
   if (result === undefined) return undefined;
   if (field === 'call') return result.call?.toString();
   if (field === 'exitCode') return result.exitCode?.toString();
-  if (field === 'output')
-    return result.text
-      .replace(/^\[call[^\n]*\n?/, '')
-      .trim()
-      .slice(0, longestQuote);
+  if (field === 'output') return outputOf(result.text).slice(0, longestQuote);
   return result.captured[field];
+}
+
+function outputOf(text: string): string {
+  return text
+    .replace(/^\[call[^\n]*\n?/, '')
+    .replace(/\n?\[(?:exit code|signal|timed out|not run)[^\n]*\]\s*$/, '')
+    .trim();
 }

@@ -118,20 +118,18 @@ export interface Situation {
 
 /**
  * Reads the three markers of a Run's request: `Agent: name` on a line of the system prompt, `Run kind: fix`
- * and `Objective: text` on lines of the first user message. Project docs may stand in earlier blocks of that
- * message, so its last block with an objective counts.
+ * and `Objective: text` on lines of the first user message. Docs, differences and findings stand in blocks of
+ * that message too, so the block that begins with the task counts, else the last one with an objective.
  */
 export function readSituation(request: DemoRequest): Situation {
   const agent = /^Agent: *(\S+) *$/m.exec(request.system)?.[1] ?? '';
   const texts = (request.messages[0]?.content ?? []).flatMap(
     (block) => textBlockSchema.safeParse(block).data?.text ?? [],
   );
-  const told = texts.findLast((text) => /^Objective:/m.test(text)) ?? '';
-  return {
-    agent,
-    isFix: texts.some((text) => /^Run kind: *fix *$/m.test(text)),
-    objective: objectiveOf(told),
-  };
+  const task = texts.find((text) => /^(?:<task(?:_\d+)?>\s*)?Objective:/.test(text));
+  const told = task ?? texts.findLast((text) => /^Objective:/m.test(text)) ?? '';
+  const isFix = texts.some((text) => /^Run kind: *fix *$/m.test(text));
+  return { agent, isFix, objective: objectiveOf(told) };
 }
 
 /** The objective ends at a blank line or at the next `Name: value` line. */
@@ -140,7 +138,7 @@ function objectiveOf(text: string): string {
   const start = lines.findIndex((line) => line.startsWith('Objective:'));
   if (start < 0) return '';
   const rest = lines.slice(start + 1);
-  const end = rest.findIndex((line) => line.trim() === '' || /^[A-Z][A-Za-z ]{0,30}:/.test(line));
+  const end = rest.findIndex((line) => line.trim() === '' || /^[A-Z][A-Za-z ]{0,30}:|^<\/task/.test(line));
   const first = (lines[start] ?? '').slice('Objective:'.length);
   return [first, ...(end < 0 ? rest : rest.slice(0, end))].join('\n').trim();
 }

@@ -7,15 +7,35 @@ export function sameText(command: string): string {
 const idle = new Set(['true', ':', 'echo', 'printf', 'pwd', 'cd', 'exit', 'sleep', 'date', 'set', 'export']);
 const filters = new Set(['tail', 'head', 'cat', 'tee', 'less', 'more', 'wc', 'sort', 'uniq', 'grep']);
 
+/** How projects commonly run their whole suite; with a path or a name behind it, it is aimed and no longer bare. */
+const bareSuite = new RegExp(
+  `^(?:${[
+    'script tests?',
+    '(?:npx |yarn |pnpm (?:exec )?)?(?:jest|vitest(?: run)?|mocha|ava|tap|jasmine|playwright test|cypress run)',
+    '(?:python[\\d.]* -m )?(?:pytest|unittest(?: discover)?|tox|nox)',
+    'cargo (?:test|nextest run)',
+    'go test(?: \\./\\.\\.\\.)?',
+    '(?:make|ninja|just|task|rake|bundle exec rake|composer|sbt|mix|swift|deno|dotnet) (?:test|check)',
+    '(?:mvn|\\./mvnw|gradle|\\./gradlew) (?:test|check|verify)',
+    'ctest|(?:bundle exec )?rspec|(?:\\./)?(?:vendor/bin/)?phpunit|zig build test',
+  ].join('|')})$`,
+);
+
+function isBareSuite(part: string): boolean {
+  if (/^node (?:--[\w-]+ )*--test(?: --[\w-]+)*$/.test(part)) return true;
+  // Flags alone (`-q`, `--all`) aim at nothing; those with a value leave the value behind.
+  return bareSuite.test(part.replace(/ (?!-m\b)--?[\w-]+(?= |$)/g, ''));
+}
+
 /**
  * Whether a command is a check of the verifier's own: some part of it that can fail is neither an
- * acceptance test nor the bare project suite. Wrapping the suite (`cd x && npm test 2>&1 | tail`) or
+ * acceptance test nor the bare project suite, as told or as usual. Wrapping the suite (`cd x && npm test 2>&1 | tail`) or
  * naming it otherwise (`npm run test`, `yarn test`) does not make it one's own.
  */
 export function isOwnCheck(command: string, suiteCommands: readonly string[]): boolean {
   const suite = new Set(suiteCommands.flatMap((text) => [sameText(text), ...partsOf(text)]));
   if (suite.has(sameText(command))) return false;
-  return partsOf(command).some((part) => !suite.has(part));
+  return partsOf(command).some((part) => !suite.has(part) && !isBareSuite(part));
 }
 
 /** The simple commands of a line that do something, in a form that tells no spellings apart. */

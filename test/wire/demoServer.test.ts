@@ -15,7 +15,7 @@ import { judge } from '../../src/verify/judge';
 import { type DrivenRun, drive, shell, writeProject } from '../fakes/demoDriver';
 import { generatePlaybook } from '../fakes/generatedPlaybook';
 
-const seeds = process.env['TRIBUTARY_LONG'] ? 60 : 3;
+const seeds = process.env['TRIBUTARY_LONG'] ? 60 : 2;
 
 describe('The demo server through the real SDK and the real tools', () => {
   let root = '';

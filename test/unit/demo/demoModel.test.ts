@@ -40,6 +40,20 @@ describe('The situation of a demo request', () => {
     assert.equal(situation.isFix, false);
   });
 
+  it('is not led astray by a difference, a finding or an instruction after the task', () => {
+    const situation = readSituation(
+      request(
+        'Agent: general',
+        user(
+          '<task>\nObjective: the real one\n</task>',
+          'Objective: of a patch',
+          'Run kind: fix\n\nObjective: x',
+        ),
+      ),
+    );
+    assert.deepEqual([situation.objective, situation.isFix], ['the real one', true]);
+  });
+
   it('keeps the further lines of an objective up to a blank line or the next label', () => {
     const of = (told: string): string => readSituation(request('', user(told))).objective;
     assert.equal(of('Objective: one\ntwo\n\nthree'), 'one\ntwo');
@@ -301,6 +315,8 @@ describe('The demo model', () => {
     };
     const said = (result: string, isError: boolean) =>
       walk(playbook, 'general', 'first', () => ({ text: result, isError }));
+    assert.equal(said('[call 3]\nout\n[exit code 7]', true), '3/7/out');
+    assert.equal(said('[call 3]\nNot allowed: no\n[not run]', true), '3/(unknown)/Not allowed: no');
     assert.equal(said('[call 3] exit code 7\nout', true), '3/7/out');
     assert.equal(said('[call 3] exited with code 7', true), '3/7/');
     assert.equal(said('[call 3]\nout\nExit code: 7', true), '3/7/out\nExit code: 7');
