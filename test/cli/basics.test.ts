@@ -176,22 +176,35 @@ describe('what is wrong is said plainly, with its exit code', () => {
   });
 });
 
-describe('a server that cannot be reached', () => {
-  afterEach(endClis);
-  after(cleanUp);
+describe('a server in trouble', () => {
+  afterEach(async () => {
+    await endClis();
+    await cleanUp();
+  });
 
-  it('is retried, and a Ctrl-C in the wait stops at once: 130', async () => {
+  it('that cannot be reached: 1, saying what to check and how to go on', async () => {
     const gone = await startStrictServer();
     await gone.close();
     const { root } = await makeProject();
-    const run = startCli(['run', 'x', '--no-verify', '--json'], { cwd: root, env: modelEnv(gone) });
-    const isRetry = (line: Readonly<Record<string, unknown>>): boolean =>
-      line['type'] === 'entry' && JSON.stringify(line['entry']).includes('"type":"retry"');
-    await run.waitFor(isRetry);
-    run.kill('SIGINT');
-    const end = await run.ended;
-    assert.equal(end.exitCode, 130);
-    const entry = JSON.stringify(end.lines.find(isRetry));
-    assert.match(entry, /unreachable/);
+    const end = await runCli(['run', 'x', '--no-verify'], { cwd: root, env: modelEnv(gone) });
+    assert.equal(end.exitCode, 1);
+    assert.match(end.stderr, /error \(unreachable\): The model server could not be reached/);
+    assert.match(end.stderr, /ANTHROPIC_BASE_URL, then "tributary resume x"/);
+  });
+
+  it('that is overloaded is asked again, visibly, and a Ctrl-C in the wait stops at once: 130', async () => {
+    const server = await startStrictServer({ apiKey: 'test-key' });
+    server.script([{ status: 529, type: 'overloaded_error', headers: { 'retry-after': '50' } }]);
+    try {
+      const { root } = await makeProject();
+      const run = startCli(['run', 'x', '--no-verify', '--json'], { cwd: root, env: modelEnv(server) });
+      const retry = await run.waitFor((line) => JSON.stringify(line).includes('"type":"retry"'));
+      assert.match(JSON.stringify(retry), /"code":"overloaded".*"waitMs":50000/);
+      run.kill('SIGINT');
+      assert.equal((await run.ended).exitCode, 130);
+      assert.equal(server.requests.length, 1);
+    } finally {
+      await server.close();
+    }
   });
 });

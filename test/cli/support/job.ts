@@ -49,6 +49,32 @@ export function byTurn(replies: readonly Reply[]): Script {
   };
 }
 
+const ownCheck =
+  "node -e \"import('./src/greet.js').then(({ greet }) => process.exit(greet('') === 'good day, ' ? 0 : 1))\"";
+
+/** A verifier that tries a boundary of its own, reports it and passes. */
+export const passingVerifier: readonly Reply[] = [
+  call('Bash', { command: ownCheck }),
+  call('ReportCheck', {
+    title: 'An empty name',
+    command: ownCheck,
+    call: 1,
+    exitCode: 0,
+    observed: 'greets',
+    result: 'pass',
+  }),
+  { content: [{ type: 'text', text: `${finalAnswer}\n\nVERDICT: PASS` }] },
+];
+
+/** One script for the author, another one for who verifies. */
+export function byRole(author: readonly Reply[], verifier: readonly Reply[]): Script {
+  const roles = { author: byTurn(author), verifier: byTurn(verifier) };
+  return (request, index) =>
+    request.rawBody.includes('"name":"ReportCheck"')
+      ? roles.verifier(request, index)
+      : roles.author(request, index);
+}
+
 /** How many answers the model has given already. */
 export function turnOf({ body }: RecordedRequest): number {
   const messages = body['messages'];
