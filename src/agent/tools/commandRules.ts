@@ -1,15 +1,8 @@
-import { gitRefusal, isRefusedSetting, isRefusedSubcommand, readGitCommand } from './gitRules';
+import { checkGit } from './gitCheck';
+import { isRefusedSubcommand } from './gitRules';
 import { assignmentRefusal, destinationOf } from './guardPaths';
-import { copyOf, type ScriptChecker, type ShellScope } from './guardScope';
+import { type CommandFacts, copyOf, type ScriptChecker } from './guardScope';
 import type { Argument } from './shellWords';
-
-export interface CommandFacts {
-  readonly scope: ShellScope;
-  /** What the command reads from its input, where that is known. */
-  readonly input?: string | undefined;
-  /** True behind xargs and the like, which add words that nobody sees here. */
-  readonly isFed?: boolean;
-}
 
 type Rule = (
   walk: ScriptChecker,
@@ -47,7 +40,10 @@ const rules: Readonly<Record<string, Rule>> = {
   local: checkDeclaration,
   read: forgetVariables,
   printf: forgetVariables,
-  unset: forgetVariables,
+  unset: async (_walk, args, { scope }) => {
+    for (const { text } of args) if (text !== undefined) scope.variables.set(text, undefined);
+    return undefined;
+  },
   find: checkFind,
 };
 
@@ -95,80 +91,6 @@ async function checkUnknownCommand(
     return `${[first.raw, ...words].join(' ')} may be a git command that cannot be traced. Write git out.`;
   }
   return checkWrapped(walk, '', { args, facts });
-}
-
-async function checkGit(
-  walk: ScriptChecker,
-  args: readonly Argument[],
-  facts: CommandFacts,
-): Promise<string | undefined> {
-  const git = readGitCommand(args);
-  const cwdReason = await checkGitPlaces(walk, git.places, facts);
-  if (cwdReason !== undefined) return cwdReason;
-  for (const setting of git.settings) {
-    if (setting.text === undefined || isRefusedSetting(setting.text)) {
-      return `git -c ${setting.text ?? setting.raw} changes what git runs or where it works. Leave it out.`;
-    }
-  }
-  if (git.otherOptions.some((option) => option.startsWith('--exec-path='))) {
-    return 'git --exec-path runs other programs as git. Leave it out.';
-  }
-  const { subcommand } = git;
-  if (!subcommand) return facts.isFed ? untraceable('git behind xargs') : undefined;
-  if (subcommand.text === undefined) return untraceable(`git ${subcommand.raw}`);
-  const reason = gitRefusal(subcommand.text, git.args);
-  if (reason !== undefined) return `git ${subcommand.text} is not for agents: ${reason}.`;
-  return checkGitArguments(walk, { subcommand: subcommand.text, args: git.args }, facts);
-}
-
-async function checkGitPlaces(
-  walk: ScriptChecker,
-  places: readonly { option: string; value: Argument | undefined }[],
-  { scope, isFed }: CommandFacts,
-): Promise<string | undefined> {
-  if (scope.cwd === undefined && places[0]?.option !== '-C') {
-    return untraceable('git after a cd that cannot be followed');
-  }
-  let cwd = scope.cwd;
-  for (const { option, value } of places) {
-    const destination = isFed ? ({ kind: 'unknown' } as const) : await destinationOf(value, cwd, walk.places);
-    if (destination.kind === 'unknown') return untraceable(`git ${option} ${value?.raw ?? ''}`);
-    if (destination.kind === 'outside') {
-      return `git ${option} ${value?.raw ?? ''} works in ${destination.path}, outside the Worktree. Run git in the Worktree, without ${option}.`;
-    }
-    if (option === '-C') cwd = destination.path;
-  }
-  return undefined;
-}
-
-/** Subcommands that run commands themselves, or make a repository somewhere. */
-async function checkGitArguments(
-  walk: ScriptChecker,
-  { subcommand, args }: { subcommand: string; args: readonly Argument[] },
-  facts: CommandFacts,
-): Promise<string | undefined> {
-  const { scope } = facts;
-  if (subcommand === 'rebase') {
-    for (const [index, arg] of args.entries()) {
-      const inline = /^(?:--exec=|-x)(.+)$/s.exec(arg.text ?? '')?.[1];
-      const isOption = arg.text === '-x' || arg.text === '--exec';
-      const script = inline ?? (isOption ? args[index + 1]?.text : undefined);
-      const reason = script === undefined ? undefined : await walk.script(script, copyOf(scope));
-      if (reason !== undefined) return reason;
-    }
-  }
-  if (subcommand === 'bisect' && args[0]?.text === 'run') return checkCommand(walk, args.slice(1), facts);
-  if (subcommand !== 'init' && subcommand !== 'clone') return undefined;
-  const target = args
-    .filter((arg) => !(arg.text ?? arg.raw).startsWith('-'))
-    .at(subcommand === 'init' ? 0 : 1);
-  if (!target)
-    return subcommand === 'init'
-      ? 'this is a repository already; init would change what it shares.'
-      : undefined;
-  const destination = await destinationOf(target, scope.cwd, walk.places);
-  if (destination.kind === 'inside' && destination.path !== walk.places.root) return undefined;
-  return `git ${subcommand} ${target.raw} does not stay in a folder of its own inside the Worktree.`;
 }
 
 async function checkCd(
@@ -246,9 +168,10 @@ async function checkWrapperOption(
   { args, index, inner }: { args: readonly Argument[]; index: number; inner: CommandFacts },
 ): Promise<string | undefined> {
   const text = args[index]?.text ?? '';
-  const variable = /^([A-Za-z_]\w*)=(.*)$/s.exec(text);
-  if (variable?.[1] !== undefined) {
-    return assignmentRefusal(walk, { name: variable[1], value: variable[2] }, inner.scope);
+  const variable = /^([A-Za-z_]\w*)=/.exec(args[index]?.text ?? args[index]?.raw ?? '')?.[1];
+  if (variable !== undefined) {
+    const value = args[index]?.text?.slice(variable.length + 1);
+    return assignmentRefusal(walk, { name: variable, value }, inner.scope);
   }
   if (textWrappers.test(name) && /\s/.test(text)) return walk.script(text, copyOf(inner.scope));
   if (name !== 'env' && name !== 'sudo') return undefined;
@@ -289,19 +212,19 @@ async function checkDeclaration(
   return undefined;
 }
 
-/** `read x`, `printf -v x`, `unset x`: their value is no longer known. */
+/** `read x`, `printf -v x`: their value is no longer known. */
 async function forgetVariables(
-  _walk: ScriptChecker,
+  walk: ScriptChecker,
   args: readonly Argument[],
   { scope }: CommandFacts,
 ): Promise<string | undefined> {
-  for (const { text } of args)
-    if (text !== undefined && scope.variables.has(text)) scope.variables.set(text, undefined);
+  for (const { text } of args) {
+    if (text === undefined || !/^[A-Za-z_]\w*$/.test(text)) continue;
+    if (scope.variables.has(text)) scope.variables.set(text, undefined);
+    const reason = await assignmentRefusal(walk, { name: text, value: undefined }, scope);
+    if (reason !== undefined) return reason;
+  }
   return undefined;
-}
-
-function untraceable(what: string): string {
-  return `${what} cannot be traced to a place and a command. Write the command out, and run git in the Worktree.`;
 }
 
 function joined(args: readonly Argument[]): string {

@@ -20,6 +20,14 @@ export interface ShellScope {
   readonly movingFunctions: Set<string>;
 }
 
+export interface CommandFacts {
+  readonly scope: ShellScope;
+  /** What the command reads from its input, where that is known. */
+  readonly input?: string | undefined;
+  /** True behind xargs and the like, which add words that nobody sees here. */
+  readonly isFed?: boolean;
+}
+
 /** What a rule may lean on: the places, and reading a text as a script of its own. */
 export interface ScriptChecker {
   readonly places: GuardPlaces;

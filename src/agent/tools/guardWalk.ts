@@ -2,14 +2,22 @@ import type {
   Assignment,
   Command,
   Function as FunctionNode,
+  ParameterExpansionPart,
   ParsedScript,
   Pipeline,
   Redirection,
   SyntaxNode,
 } from 'unbash';
-import { type CommandFacts, checkCommand } from './commandRules';
+import { checkCommand } from './commandRules';
 import { assignmentRefusal, foreignPathRefusal } from './guardPaths';
-import { copyOf, type GuardPlaces, newScope, type ScriptChecker, type ShellScope } from './guardScope';
+import {
+  type CommandFacts,
+  copyOf,
+  type GuardPlaces,
+  newScope,
+  type ScriptChecker,
+  type ShellScope,
+} from './guardScope';
 import { type Argument, expandWord, type ShellParser } from './shellWords';
 
 const maxDepth = 30;
@@ -61,6 +69,8 @@ export class GuardWalk implements ScriptChecker {
       case 'ProcessSubstitution':
       case 'Coproc':
         return this.visitChildren(node, copyOf(scope));
+      case 'ParameterExpansion':
+        return (await this.assignByDefault(node, scope)) ?? this.visitChildren(node, scope);
       case 'For':
       case 'Select':
         scope.variables.set(node.name.value, undefined);
@@ -133,6 +143,17 @@ export class GuardWalk implements ScriptChecker {
     scope.variables.set(node.name, known);
     if (known === undefined && /\bgit\b/i.test(node.text)) scope.gitVariables.add(node.name);
     return assignmentRefusal(this, { name: node.name, value: isEmpty ? '' : value }, scope);
+  }
+
+  /** `${X:=value}` sets X too. */
+  private async assignByDefault(
+    node: ParameterExpansionPart,
+    scope: ShellScope,
+  ): Promise<string | undefined> {
+    const { operation, parameter } = node;
+    if (operation?.type !== 'Default' || !operation.operator.endsWith('=')) return undefined;
+    scope.variables.set(parameter, undefined);
+    return assignmentRefusal(this, { name: parameter, value: undefined }, scope);
   }
 
   /** Every part of a pipe is a shell of its own; what is echoed into a shell is read as its script. */

@@ -1,0 +1,91 @@
+import { gitRefusal, isRefusedSetting, readGitCommand } from './gitRules';
+import { destinationOf } from './guardPaths';
+import { type CommandFacts, copyOf, type ScriptChecker } from './guardScope';
+import type { Argument } from './shellWords';
+
+/** Why the words after `git` are refused. */
+export async function checkGit(
+  walk: ScriptChecker,
+  args: readonly Argument[],
+  facts: CommandFacts,
+): Promise<string | undefined> {
+  const git = readGitCommand(args);
+  const cwdReason = await checkGitPlaces(walk, git.places, facts);
+  if (cwdReason !== undefined) return cwdReason;
+  for (const setting of git.settings) {
+    if (setting.text === undefined || isRefusedSetting(setting.text)) {
+      return `git -c ${setting.text ?? setting.raw} changes what git runs or where it works. Leave it out.`;
+    }
+  }
+  if (git.otherOptions.some((option) => option.startsWith('--exec-path='))) {
+    return 'git --exec-path runs other programs as git. Leave it out.';
+  }
+  const { subcommand } = git;
+  if (!subcommand) return facts.isFed ? untraceable('git behind xargs') : undefined;
+  if (subcommand.text === undefined) return untraceable(`git ${subcommand.raw}`);
+  const reason = gitRefusal(subcommand.text, git.args);
+  if (reason !== undefined) return `git ${subcommand.text} is not for agents: ${reason}.`;
+  return checkGitArguments(walk, { subcommand: subcommand.text, args: git.args }, facts);
+}
+
+async function checkGitPlaces(
+  walk: ScriptChecker,
+  places: readonly { option: string; value: Argument | undefined }[],
+  { scope, isFed }: CommandFacts,
+): Promise<string | undefined> {
+  if (scope.cwd === undefined && places[0]?.option !== '-C') {
+    return untraceable('git after a cd that cannot be followed');
+  }
+  let cwd = scope.cwd;
+  for (const { option, value } of places) {
+    const destination = isFed ? ({ kind: 'unknown' } as const) : await destinationOf(value, cwd, walk.places);
+    if (destination.kind === 'unknown') return untraceable(`git ${option} ${value?.raw ?? ''}`);
+    if (destination.kind === 'outside') {
+      return `git ${option} ${value?.raw ?? ''} works in ${destination.path}, outside the Worktree. Run git in the Worktree, without ${option}.`;
+    }
+    if (option === '-C') cwd = destination.path;
+  }
+  return undefined;
+}
+
+/** Subcommands that run commands themselves, or make a repository somewhere. */
+async function checkGitArguments(
+  walk: ScriptChecker,
+  { subcommand, args }: { subcommand: string; args: readonly Argument[] },
+  facts: CommandFacts,
+): Promise<string | undefined> {
+  const { scope } = facts;
+  if (subcommand === 'rebase') {
+    for (const [index, arg] of args.entries()) {
+      const inline = /^(?:--exec=|-x)(.+)$/s.exec(arg.text ?? '')?.[1];
+      const isOption = arg.text === '-x' || arg.text === '--exec';
+      const script = inline ?? (isOption ? args[index + 1]?.text : undefined);
+      const reason = script === undefined ? undefined : await walk.script(script, copyOf(scope));
+      if (reason !== undefined) return reason;
+    }
+  }
+  if (subcommand === 'bisect' && args[0]?.text === 'run') {
+    return walk.script(
+      args
+        .slice(1)
+        .map((arg) => arg.raw)
+        .join(' '),
+      copyOf(scope),
+    );
+  }
+  if (subcommand !== 'init' && subcommand !== 'clone') return undefined;
+  const target = args
+    .filter((arg) => !(arg.text ?? arg.raw).startsWith('-'))
+    .at(subcommand === 'init' ? 0 : 1);
+  if (!target)
+    return subcommand === 'init'
+      ? 'this is a repository already; init would change what it shares.'
+      : undefined;
+  const destination = await destinationOf(target, scope.cwd, walk.places);
+  if (destination.kind === 'inside' && destination.path !== walk.places.root) return undefined;
+  return `git ${subcommand} ${target.raw} does not stay in a folder of its own inside the Worktree.`;
+}
+
+function untraceable(what: string): string {
+  return `${what} cannot be traced to a place and a command. Write the command out, and run git in the Worktree.`;
+}
