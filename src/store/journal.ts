@@ -26,6 +26,7 @@ export class FileJournal implements Journal {
     this.deps = deps;
   }
 
+  /** The folders are made at once; a folder that never gets its record is a Landing that wrote nothing. */
   async create(): Promise<{ id: LandingId; directory: string }> {
     const { paths, clock } = this.deps;
     await ensureFolder(paths.journal);
@@ -54,6 +55,7 @@ export class FileJournal implements Journal {
     await records.save(paths.landingFile(record.id), parsed.data, { flush: 'folder' });
   }
 
+  /** Throws `unknownId`, `corruptFile`, `newerStore`; one of a newer version that can be understood is given. */
   async load(id: LandingId): Promise<LandingRecord> {
     const loaded = await this.deps.records.load(this.deps.paths.landingFile(id), landingFormat);
     if (loaded.kind === 'missing') throw unknownLanding(id);

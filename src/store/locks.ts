@@ -17,6 +17,7 @@ export interface LocksDeps {
   readonly random: () => number;
 }
 
+/** One call of `acquire`: what it waits for and until when. */
 interface Wanted {
   readonly name: string;
   readonly waitMs: number;
@@ -75,6 +76,7 @@ export class FileLocks implements Locks {
       throw this.timeout(wanted, await this.deps.files.look(this.deps.files.pathOf(wanted.name)));
   }
 
+  /** Only the first in line of this process comes here. Returns the nonce of the lock file. */
   private async takeFile(wanted: Wanted): Promise<string> {
     const { files, random } = this.deps;
     const path = files.pathOf(wanted.name);
@@ -82,6 +84,7 @@ export class FileLocks implements Locks {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       const take = await files.tryTake(path);
       if (take.kind === 'taken') {
+        // Cancelled while the file was being made: nobody would release it.
         if (!wanted.signal?.aborted) return take.nonce;
         await files.release(path, take.nonce);
         throw cancelled();

@@ -148,6 +148,7 @@ export class FileOwners implements Owners {
     this.heartbeat = every(heartbeatMs, () => {
       this.beating = this.beating.then(() => this.beatQuietly(self, startedAt));
     });
+    // Not awaited: nobody should wait for other processes' leftovers.
     this.tidying = this.deps.afterStart().catch((error: unknown) => {
       this.deps.logger.debug('leftovers of dead processes stay', { error });
     });

@@ -10,6 +10,7 @@ export class StorePaths {
     this.root = join(commonDir, 'tributary');
   }
 
+  /** The last Run id given out. */
   get board(): string {
     return join(this.root, 'board.json');
   }

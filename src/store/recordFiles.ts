@@ -63,6 +63,7 @@ export class RecordFiles {
     this.deps.onProblem(problem);
   }
 
+  /** Throws `diskFull`, `readOnly`; the file is then as it was. */
   async save(path: string, value: unknown, options: AtomicWriteOptions = {}): Promise<void> {
     await writeFileAtomic(path, `${JSON.stringify(value, null, 2)}\n`, { ops: this.deps.ops, ...options });
   }

@@ -37,6 +37,7 @@ export interface RequestsDeps {
   readonly bootId: string;
 }
 
+/** `tasks/<taskId>/requests/`: one file a request, gone when its owner took it. */
 export class FileRequests implements Requests, Disposable {
   private readonly deps: RequestsDeps;
   private readonly servers = new Set<RequestServer>();
@@ -47,6 +48,7 @@ export class FileRequests implements Requests, Disposable {
     this.deps = deps;
   }
 
+  /** On the disk when it resolves; a stop of the same moment as a message keeps its place. */
   async send(taskId: TaskId, request: TaskRequest): Promise<void> {
     const { paths, clock, ops } = this.deps;
     const at = clock.now();
@@ -89,6 +91,7 @@ export class FileRequests implements Requests, Disposable {
   }
 }
 
+/** Reads one folder, file by file, never twice at once. */
 class RequestServer implements Disposable {
   private readonly deps: RequestsDeps;
   private readonly folder: string;
@@ -144,6 +147,7 @@ class RequestServer implements Disposable {
       );
       return;
     }
+    // Should the renaming fail, it must not be tried with each poll.
     this.done.add(name);
     const keptAs = await records.setAside(path);
     const reason = decoded.kind === 'newer' ? `it has version ${decoded.version}` : decoded.reason;

@@ -50,6 +50,7 @@ export class FileTaskStore implements TaskStore {
     this.deps = deps;
   }
 
+  /** Throws `internal` for a record that is not valid, `diskFull`, `readOnly`, `lockTimeout`; then no folder stays. */
   async create(build: (id: TaskId) => Task): Promise<Task> {
     return await this.deps.locks.withLock(boardLock, async () => {
       const id = await this.claimId();
@@ -63,6 +64,7 @@ export class FileTaskStore implements TaskStore {
     });
   }
 
+  /** Also throws `corruptFile` (the file is then set aside) and `internal` for a record that is not valid. */
   async update(id: TaskId, change: (task: Task) => Task): Promise<Task> {
     const { locks, records, paths } = this.deps;
     return await locks.withLock(boardLock, async () => {
@@ -74,6 +76,7 @@ export class FileTaskStore implements TaskStore {
     });
   }
 
+  /** Sorts after every id given before, whatever the clock says. Throws `newerStore`. */
   async newRunId(): Promise<RunId> {
     const { locks, records, paths, clock } = this.deps;
     return await locks.withLock(boardLock, async () => {
@@ -137,6 +140,7 @@ export class FileTaskStore implements TaskStore {
       : { problem: { ...corruptProblem(path, 'it could not be read', kept), taskId: id } };
   }
 
+  /** The folder decides who has the id; two processes never get the same one. */
   private async claimId(): Promise<TaskId> {
     const { paths, clock } = this.deps;
     await ensureFolder(paths.tasks);
@@ -156,6 +160,7 @@ export class FileTaskStore implements TaskStore {
       });
     }
     await records.save(paths.taskFile(id), parsed.data);
+    // The record is saved; what follows only makes others look sooner than their poll would.
     await writeFile(paths.changed, `${id}\n`).catch((error: unknown) =>
       logger.warn('other processes will see this change late', { error }),
     );

@@ -86,6 +86,7 @@ export class TaskWatch implements Disposable {
       // Before the first look nothing is known: what was written since somebody listens counts as changed.
       if (before === undefined && file.mtimeMs >= this.startedAt - fileTimeSlackMs) fresh.push(id.data);
     });
+    // Disposed meanwhile: nobody listens, and a later listener must not inherit this look.
     if (this.following === undefined) return;
     this.seen = now;
     const changed =

@@ -6,12 +6,14 @@ import type { NewEntry, TranscriptEntry } from '../model/transcript';
 import type { TranscriptWriter } from './store';
 import { isEntry, type Tail } from './transcriptFile';
 
+/** A call that waits for its line to be written. */
 interface Pending {
   readonly entry: TranscriptEntry;
   readonly resolve: (entry: TranscriptEntry) => void;
   readonly reject: (error: unknown) => void;
 }
 
+/** An entry with its final id, and its line. */
 interface Numbered {
   readonly pending: Pending;
   readonly entry: TranscriptEntry;
@@ -39,6 +41,7 @@ export class FileTranscriptWriter implements TranscriptWriter {
     this.needsNewline = !tail.endsWithNewline;
   }
 
+  /** Throws `wrongState` after `close`, `internal` for an entry that is not valid, `diskFull`, `readOnly`. */
   async append(entry: NewEntry): Promise<TranscriptEntry> {
     if (this.closing !== undefined) throw new TributaryError('wrongState', `${this.path} is closed`);
     // Through JSON at once: what is given back is what a reader will see, whatever the caller changes later.
@@ -54,6 +57,7 @@ export class FileTranscriptWriter implements TranscriptWriter {
     });
   }
 
+  /** Waits for what is under way and flushes to the disk. */
   close(): Promise<void> {
     this.closing ??= this.finish();
     return this.closing;
@@ -112,6 +116,7 @@ export class FileTranscriptWriter implements TranscriptWriter {
     }
   }
 
+  /** Ids are given when the line goes out, so that an entry the disk refused leaves no child without a parent. */
   private number(batch: readonly Pending[]): Numbered[] {
     let parentId = this.lastId;
     return batch.map((pending) => {

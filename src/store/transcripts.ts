@@ -32,6 +32,7 @@ export class FileTranscripts implements TranscriptStore {
     this.deps = deps;
   }
 
+  /** Throws `wrongState` when the file exists, `diskFull`, `readOnly`; then nothing of it stays. */
   async create(header: TranscriptHeader): Promise<TranscriptWriter> {
     const { paths, clock, ops } = this.deps;
     const valid = transcriptHeaderSchema.safeParse(header);
@@ -56,6 +57,7 @@ export class FileTranscripts implements TranscriptStore {
     });
   }
 
+  /** Throws `unknownId`, `newerStore`, `corruptFile`. Only for an owner that is dead: two writers would mix ids. */
   async reopen(taskId: TaskId, runId: RunId): Promise<TranscriptWriter> {
     const { paths, clock, ops } = this.deps;
     const path = paths.transcript(taskId, runId);
@@ -69,10 +71,12 @@ export class FileTranscripts implements TranscriptStore {
     }
   }
 
+  /** Safe while the owner writes: a line it has not finished is noted as cut off. */
   async read(taskId: TaskId, runId: RunId): Promise<Transcript> {
     return (await this.load(taskId, runId)).file.transcript;
   }
 
+  /** Throws `wrongState` the second time. */
   async writeOutput(taskId: TaskId, runId: RunId, text: string): Promise<void> {
     const { paths, ops } = this.deps;
     const path = paths.output(taskId, runId);

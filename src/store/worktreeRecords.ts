@@ -23,6 +23,7 @@ export interface WorktreeRecordsDeps {
   readonly migrations: Migrations;
 }
 
+/** The index is replaced whole under the board lock; events are appended without one. */
 export class FileWorktreeRecords implements WorktreeRecords {
   private readonly deps: WorktreeRecordsDeps;
   private readonly appends = new SerialQueue();
@@ -36,6 +37,7 @@ export class FileWorktreeRecords implements WorktreeRecords {
     return this.worktreesOf(await records.load(paths.worktreeIndex, indexFormat));
   }
 
+  /** Throws `newerStore`; a damaged index is set aside and a new one begun. */
   async put(worktree: Worktree): Promise<void> {
     const { locks, records, paths } = this.deps;
     await locks.withLock(boardLock, async () => {
@@ -66,6 +68,7 @@ export class FileWorktreeRecords implements WorktreeRecords {
     await this.appends.run(() => this.appendLine(toJsonLine(parsed.data)));
   }
 
+  /** Lines that are torn, broken or of a newer version are left out and counted in the log. */
   async readEvents(): Promise<readonly BoardEvent[]> {
     const { paths, logger, migrations } = this.deps;
     const bytes = await readIfExists(paths.events);
