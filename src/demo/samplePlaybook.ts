@@ -60,43 +60,27 @@ const afterTests: NonNullable<Step['next']> = [
 ];
 
 function ends(summary: string, changes: string, evidence: string): Step[] {
-  const answer = (said: string, proof: string, risk: string, blocker: string): string =>
-    [
+  const answer = (id: string, said: string, risk: string, blocker: string): Step => ({
+    id,
+    say: [
       `SUMMARY: ${summary} ${said}`,
       `CHANGES:\n${changes}`,
-      `EVIDENCE:\n${evidence}${proof}`,
-      `RISKS:\n${risk}`,
+      `EVIDENCE:\n${evidence}`,
+      `RISKS:\n- ${risk}`,
       `BLOCKERS:\n${blocker}`,
-    ].join('\n\n');
-  const known = '- Only the inputs of the test suite were tried.';
+    ].join('\n\n'),
+  });
+  const known = 'Only the inputs of the test suite were tried.';
+  const ended = '`npm test` ended with exit code {{tests.exitCode}} (call {{tests.call}})';
   return [
-    {
-      id: 'done',
-      say: answer(
-        'The test suite passes.',
-        '\n- `npm test`: exit code {{tests.exitCode}} (call {{tests.call}})',
-        known,
-        'None.',
-      ),
-    },
-    {
-      id: 'failed',
-      say: answer(
-        'The test suite still fails.',
-        '\n- `npm test`: exit code {{tests.exitCode}} (call {{tests.call}})',
-        known,
-        '- `npm test` fails after the change.',
-      ),
-    },
-    {
-      id: 'untested',
-      say: answer(
-        'The tests could not be run here.',
-        '',
-        '- Nothing was run.',
-        '- The command was not allowed; see `--allow-commands`.',
-      ),
-    },
+    answer('done', `The test suite passes: ${ended}.`, known, 'None.'),
+    answer('failed', `The test suite still fails: ${ended}.`, known, '- `npm test` fails after the change.'),
+    answer(
+      'untested',
+      'The tests could not be run here.',
+      'Nothing was run.',
+      '- The command was not allowed; see `--allow-commands`.',
+    ),
   ];
 }
 

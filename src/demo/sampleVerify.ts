@@ -118,7 +118,12 @@ export const verifyPart: Scene = {
       say: 'I try to break this change. First what it changes and what the README promises.',
       calls: [
         { name: 'Diff', input: {} },
-        { name: 'Read', as: 'source', input: { file_path: 'src/duration.js' } },
+        {
+          name: 'Read',
+          as: 'source',
+          input: { file_path: 'src/duration.js' },
+          capture: { line: ['^(\\d+)\\t.*parseDuration'] },
+        },
         { name: 'Read', as: 'readme', input: { file_path: 'README.md' } },
       ],
       next: [{ to: 'suite' }],
@@ -149,8 +154,8 @@ export const verifyPart: Scene = {
     },
     answer(
       'pass',
-      'Two attempts to break the parser failed: it refuses what is no duration and holds at the boundaries.',
-      '- call {{refusals.call}}: six texts refused, exit code {{refusals.exitCode}}\n- call {{boundaries.call}}: five boundary values, exit code {{boundaries.exitCode}}',
+      'Two attempts to break the parser failed: it refused six texts that are no durations (call {{refusals.call}}) and held at five boundary values (call {{boundaries.call}}).',
+      '- src/duration.js:{{source.line}}: the parser that both commands called',
       'PASS',
     ),
     {
@@ -175,8 +180,8 @@ export const verifyPart: Scene = {
     },
     answer(
       'failRefusals',
-      'The suite passes, but text that is not a duration is accepted, against the README.',
-      `- ${place}: everything between the pairs is passed over\n- call {{refusals.call}}: exit code {{refusals.exitCode}}`,
+      'The suite passes, but text that is not a duration is accepted, against the README (call {{refusals.call}}, exit code {{refusals.exitCode}}).',
+      `- ${place}: everything between the pairs is passed over`,
       'FAIL',
     ),
     {
@@ -198,8 +203,8 @@ export const verifyPart: Scene = {
     },
     answer(
       'failBoundaries',
-      'A boundary value is read wrongly.',
-      `- ${place}: the parser\n- call {{boundaries.call}}: exit code {{boundaries.exitCode}}`,
+      'A boundary value is read wrongly (call {{boundaries.call}}, exit code {{boundaries.exitCode}}).',
+      `- ${place}: the parser`,
       'FAIL',
     ),
     { id: 'suiteBroken', say: 'The suite itself fails.', calls: [findPlace], next: [{ to: 'reportSuite' }] },
@@ -214,8 +219,8 @@ export const verifyPart: Scene = {
     },
     answer(
       'failSuite',
-      'The project’s own tests fail on this tree.',
-      `- ${place}: the parser\n- call {{suite.call}}: exit code {{suite.exitCode}}`,
+      'The project’s own tests fail on this tree (call {{suite.call}}, exit code {{suite.exitCode}}).',
+      `- ${place}: the parser`,
       'FAIL',
     ),
     {
