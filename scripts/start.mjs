@@ -37,9 +37,7 @@ async function main() {
   await sample.createSampleRepository(folder, { git });
 
   say(`Step 1 of 5: a sample repository in ${folder}`);
-  console.log(
-    'A kitchen timer whose parser gets "1h30m" wrong; two of its own tests fail for that reason.\n',
-  );
+  console.log('A kitchen timer whose parser gets "1h30m" wrong, so that one of its own tests fails.\n');
 
   say(
     'Step 2 of 5: an agent gets the Task, in a worktree of its own; then another one tries to break its change',

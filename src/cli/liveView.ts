@@ -2,7 +2,7 @@ import { type ContentBlock, textOf } from '../model/messages';
 import type { LiveEvent, TranscriptEntry } from '../model/transcript';
 import type { Output } from './host';
 import type { Paint } from './paint';
-import { clip, plainLine, plainText, visibleText } from './plainText';
+import { clip, plainLine, plainText } from './plainText';
 import { durationText } from './texts';
 import { toolSummary } from './toolSummary';
 
@@ -71,8 +71,6 @@ export class LiveView {
         const why = `${plainLine(entry.code)}, ${plainLine(entry.message)}`;
         return yellow(clip(`↻ retry ${entry.attempt} in ${durationText(entry.waitMs)}: ${why}`, width));
       }
-      case 'question':
-        return yellow(`? wants to run: ${visibleText(entry.command)}`);
       case 'answer':
         return yellow(`  ${entry.allowed ? 'allowed' : 'not allowed'} by ${plainLine(entry.by)}`);
       case 'note':
@@ -117,6 +115,7 @@ export class LiveView {
   }
 
   private outputLine(shown: ShownOutput, line: string): void {
+    if (line.trim() === '') return;
     shown.lines += 1;
     if (shown.lines <= shownOutputLines)
       this.row(this.paint.dim(clip(`  │ ${plainText(line)}`, this.width())));
@@ -131,7 +130,7 @@ export class LiveView {
     if (entry.exitCode !== undefined)
       parts.push(entry.exitCode === null ? 'ended by a signal' : `exit ${entry.exitCode}`);
     if (entry.durationMs >= 1_000) parts.push(durationText(entry.durationMs));
-    if (shown === undefined || entry.isError) parts.push(resultText(entry.content));
+    if (shown === undefined) parts.push(resultText(entry.content));
     const text = clip(`  ${parts.filter((part) => part !== '').join(', ') || 'done'}`, this.width());
     this.row(entry.isError ? this.paint.red(text) : this.paint.dim(text));
   }

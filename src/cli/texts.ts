@@ -50,7 +50,9 @@ function checkText(check: Check, paint: Paint): string {
     check.result
   ];
   const claim = check.evidence === 'unobserved' ? ' [claimed, not observed]' : '';
-  return `${word}: ${plainLine(check.command)} (${exit})${claim}`;
+  const title = plainLine(check.title);
+  const by = check.evidence === 'host' ? 'run by the host' : title;
+  return `${word}: ${plainLine(check.command)} (${exit})${claim}${by === '' ? '' : ` # ${by}`}`;
 }
 
 /** `path:line severity title`. */

@@ -164,9 +164,9 @@ describe('verify', () => {
     const host = verifying(failedVerdict);
     assert.equal(await host.run('verify', 'fix-the-parser'), 1);
     assert.deepEqual(host.stdout.split('\n').slice(2), [
-      'pass: npm test (exit 0)',
-      'fail: node -e "parse(\'\')" (exit 1)',
-      'skip: node stress.js (no exit code) [claimed, not observed]',
+      'pass: npm test (exit 0) # run by the host',
+      'fail: node -e "parse(\'\')" (exit 1) # empty input',
+      'skip: node stress.js (no exit code) [claimed, not observed] # many threads',
       'src/parse.ts:12 error Empty input throws',
       'warning claimed, not observed',
       'note: A check failed.',
