@@ -32,7 +32,7 @@ export class Chains {
         details: { taskId: id },
       });
     const controller = new AbortController();
-    const serving = this.serve(id, controller);
+    const serving = this.serve(id);
     const settled = body(controller.signal).finally(() => {
       serving.dispose();
       this.running.delete(id);
@@ -58,11 +58,13 @@ export class Chains {
     await Promise.allSettled(chains.map((chain) => chain.settled));
   }
 
-  private serve(id: TaskId, controller: AbortController): Disposable {
+  /** Another process may serve the same Task: what is for a Run of its own is left to it. */
+  private serve(id: TaskId): Disposable {
     return this.store.requests.serve(id, (request) => {
+      if (!this.road.has(request.runId)) return false;
       if (request.kind === 'stop') this.road.stop(request.runId, 'user');
       if (request.kind === 'message') this.road.leaveMessage(id, request.text);
-      if (request.kind === 'stop' && !this.road.has(request.runId)) controller.abort('user');
+      return true;
     });
   }
 }
