@@ -107,35 +107,44 @@ async function takeBranch(
   request: MakeWorktree,
   undo: Array<() => Promise<void>>,
 ): Promise<void> {
-  const { branch, commit, signal } = request;
-  const place = { cwd: facts.root, signal };
-  if (request.mayReuseBranch) {
-    const found = await git({
-      ...place,
-      args: ['rev-parse', '--verify', '--quiet', '--end-of-options', branch],
-      okCodes: [0, 1, 128],
-    });
-    if (found.exitCode === 0) {
-      const listed = parseWorktreeList(
-        (await git({ ...place, args: ['worktree', 'list', '--porcelain', '-z'] })).stdout,
-      );
-      const holder = listed.find((one) => one.branch === branch);
-      if (holder !== undefined) throw branchInUse(branch, `it is checked out at ${holder.path}`);
-      if (lineOf(found) !== commit) throw branchInUse(branch, `it has moved to ${lineOf(found)}`);
-      return;
-    }
+  const { branch, commit } = request;
+  const tip = await tipOf(git, facts, branch);
+  if (tip !== undefined) {
+    if (!request.mayReuseBranch) throw branchInUse(branch, 'it exists');
+    await proveReusable(git, facts, { branch, commit, tip });
+    return;
   }
+  const remove = async (): Promise<void> => {
+    await git({ cwd: facts.root, args: ['update-ref', '-d', branch, commit] });
+  };
   try {
     // No signal: whether the branch is ours to take back must be certain.
     await git({ cwd: facts.root, args: ['update-ref', branch, commit, zeroName(commit)] });
   } catch (error) {
     if (error instanceof TributaryError && error.code === 'branchInUse')
       throw branchInUse(branch, 'it exists');
+    // A git that was killed may have written the ref before.
+    if ((await tipOf(git, facts, branch)) === commit) await remove();
     throw error;
   }
-  undo.push(async () => {
-    await git({ cwd: facts.root, args: ['update-ref', '-d', branch, commit] });
-  });
+  undo.push(remove);
+}
+
+async function tipOf(git: Git, facts: RepositoryFacts, branch: string): Promise<string | undefined> {
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', branch];
+  const output = await git({ cwd: facts.root, args, okCodes: [0, 1, 128] });
+  return output.exitCode === 0 ? lineOf(output) : undefined;
+}
+
+async function proveReusable(
+  git: Git,
+  facts: RepositoryFacts,
+  { branch, commit, tip }: { branch: string; commit: string; tip: string },
+): Promise<void> {
+  const output = await git({ cwd: facts.root, args: ['worktree', 'list', '--porcelain', '-z'] });
+  const holder = parseWorktreeList(output.stdout).find((one) => one.branch === branch);
+  if (holder !== undefined) throw branchInUse(branch, `it is checked out at ${holder.path}`);
+  if (tip !== commit) throw branchInUse(branch, `it has moved to ${tip}`);
 }
 
 /** Removes the folder and the one registration that points at it; each may be missing. */

@@ -302,10 +302,12 @@ describe('creating a Worktree', () => {
       shape: async (repo) => {
         await repo.git('config', 'filter.rot.clean', 'tr b-za a-z');
         await repo.git('config', 'filter.rot.smudge', 'tr a-z b-za');
-        await repo.write('.gitattributes', 'a.txt filter=rot\n');
+        await repo.write('.gitattributes', '*.enc filter=rot\n');
+        await repo.write('x.enc', 'bcd\n');
         await repo.commitAll();
+        assert.equal(await repo.git('cat-file', 'blob', 'HEAD:x.enc'), 'abc\n');
       },
-      check: async (path) => assert.equal(await readFile(join(path, 'a.txt'), 'utf8'), 'b\n'),
+      check: async (path) => assert.equal(await readFile(join(path, 'x.enc'), 'utf8'), 'bcd\n'),
     },
     {
       title: 'a sparse checkout',
@@ -474,7 +476,8 @@ describe('creating a Worktree', () => {
       );
       if (how === 'abort') return result;
       const stderr = how === 'disk full' ? 'fatal: cannot write: No space left on device' : 'fatal: injected';
-      return { ...result, reason: 'exited', exitCode: 128, stderr: Buffer.from(stderr) };
+      // No code that any command takes for an answer.
+      return { ...result, reason: 'exited', exitCode: 99, stderr: Buffer.from(stderr) };
     });
     const { path, branch, commit } = at;
     const request = { path, branch, commit, lockReason: 'r', signal: controller.signal };
