@@ -54,7 +54,11 @@ const rows: readonly Row[] = [
   },
   { pattern: /Permission denied/, code: 'readOnly', kind: 'other' },
   // git does not say why a file it had opened could not be written to its end: the space, or a quota, ran out.
-  { pattern: /unable to write (file|[\s\S]*object)|write error|wrote only \d+ of/i, code: 'diskFull', kind: 'other' },
+  {
+    pattern: /unable to write (file|[\s\S]*object)|write error|wrote only \d+ of/i,
+    code: 'diskFull',
+    kind: 'other',
+  },
 ];
 
 /** What git said when it failed, as a typed failure. `details`: the command, its exit code, its words, the kind. */

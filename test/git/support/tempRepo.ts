@@ -7,6 +7,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  readlink,
   realpath,
   rm,
   symlink,
@@ -157,25 +158,26 @@ export async function fingerprint(root: string): Promise<Record<string, string>>
   };
 }
 
-/** Every file below `root` except `.git`: kind, mode, content. */
-export async function listing(root: string, relative = ''): Promise<string> {
+/** Every file below `root` except `.git`: kind, mode, content; names and content as Latin-1. */
+export async function listing(root: string): Promise<string> {
+  return (await linesOf(Buffer.from(root), '')).join('\n');
+}
+
+async function linesOf(folder: Buffer, relative: string): Promise<string[]> {
   const lines: string[] = [];
-  const entries = await readdir(join(root, relative), { withFileTypes: true });
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (entry.name === '.git') continue;
-    const path = join(relative, entry.name);
-    if (entry.isDirectory()) {
-      lines.push(`${path}/`, await listing(root, path));
-    } else if (entry.isFile()) {
-      const stats = await lstat(join(root, path));
-      lines.push(
-        `${path} ${(stats.mode & 0o777).toString(8)} ${(await readFile(join(root, path))).toString('latin1')}`,
-      );
-    } else {
-      lines.push(`${path} special`);
-    }
+  const names = await readdir(folder, { encoding: 'buffer' });
+  for (const name of names.sort(Buffer.compare)) {
+    if (name.toString('latin1') === '.git') continue;
+    const path = Buffer.concat([folder, Buffer.from('/'), name]);
+    const shown = join(relative, name.toString('latin1'));
+    const stats = await lstat(path);
+    const mode = (stats.mode & 0o777).toString(8);
+    if (stats.isDirectory()) lines.push(`${shown}/`, ...(await linesOf(path, shown)));
+    else if (stats.isFile()) lines.push(`${shown} ${mode} ${await readFile(path, 'latin1')}`);
+    else if (stats.isSymbolicLink()) lines.push(`${shown} -> ${await readlink(path, 'latin1')}`);
+    else lines.push(`${shown} special`);
   }
-  return lines.filter((line) => line !== '').join('\n');
+  return lines;
 }
 
 /** A name no other test uses. */
