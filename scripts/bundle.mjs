@@ -50,6 +50,11 @@ export async function bundleSample(outfile) {
   });
 }
 
+/** What the bench compares with: bare scripts, bundled as the product is. */
+export async function bundleFloor(entryPoints, outdir) {
+  await build({ ...shared, entryPoints, outdir, splitting: true, minify: true, banner: { js: requireShim } });
+}
+
 /** Test files, one bundle each, packages left outside. */
 export async function bundleTests(files, outdir) {
   await build({
