@@ -105,7 +105,7 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
   },
   diskFull: {
     text: 'The disk is full',
-    hint: 'Make room, then "tributary resume TASK"; what was written before is kept.',
+    hint: 'Make room, then give the command again; a Task that had begun goes on by "tributary resume". What was written before is kept.',
     exitCode: 1,
   },
   readOnly: {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/async';
 import { TributaryError } from '../base/errors';
@@ -77,6 +78,10 @@ export class FileJournal implements Journal {
       return record.kind === 'ok' || record.kind === 'newer' ? record.value : undefined;
     });
     return loaded.filter((record) => record !== undefined);
+  }
+
+  async drop(id: LandingId): Promise<void> {
+    await rm(this.deps.paths.landing(id), { recursive: true, force: true });
   }
 
   directory(id: LandingId): string {

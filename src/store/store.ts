@@ -119,6 +119,8 @@ export interface Journal {
   save(record: LandingRecord): Promise<void>;
   load(id: LandingId): Promise<LandingRecord>;
   list(): Promise<readonly LandingRecord[]>;
+  /** Removes the folder of a Landing that wrote nothing; none there is no error. */
+  drop(id: LandingId): Promise<void>;
   directory(id: LandingId): string;
 }
 

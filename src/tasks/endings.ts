@@ -38,18 +38,18 @@ export class Endings {
       const ready = await this.fresh(current);
       if (ready.snapshot === undefined) throw nothingToLand(task);
       const { records, landing } = this.deps;
-      const outcome = await landing.land(ready, ready.snapshot.tree, async (landingId) => {
-        await records.change(task.id, (now) => ({
-          ...now,
-          pending: { to: 'accepted', at: records.now(), landingId },
-        }));
+      const outcome = await landing.land(ready, ready.snapshot.tree, {
+        journalled: async (landingId) => {
+          const pending = { to: 'accepted', at: records.now(), landingId } as const;
+          await records.change(task.id, (now) => ({ ...now, pending }));
+        },
+        dropped: async () => {
+          await records.change(task.id, (now) => (now.pending === undefined ? now : withoutPending(now)));
+        },
       });
       if (outcome.kind === 'conflict')
         return { kind: 'conflict', task: ready, conflicts: outcome.preview.conflicts };
-      if (outcome.kind === 'stale') {
-        const kept = await records.change(task.id, withoutPending);
-        return { kind: 'stale', task: kept, paths: outcome.paths };
-      }
+      if (outcome.kind === 'stale') return { kind: 'stale', task: ready, paths: outcome.paths };
       const ended = await this.removeAndEnd({
         ...ready,
         pending: { to: 'accepted', at: records.now(), landingId: outcome.id },

@@ -11,6 +11,14 @@ export interface LandingDeps {
   readonly now: () => string;
 }
 
+/** What the caller writes down beside the journal. */
+export interface LandingSteps {
+  /** The journal stands, and nothing is written yet. */
+  readonly journalled: (id: LandingId) => Promise<void>;
+  /** Nothing is written, and the journal is gone again. */
+  readonly dropped: () => Promise<void>;
+}
+
 export type LandOutcome =
   | { readonly kind: 'landed'; readonly id: LandingId; readonly paths: readonly string[] }
   | { readonly kind: 'conflict'; readonly preview: MergePreview }
@@ -34,27 +42,21 @@ export class Landing {
     return this.deps.merges.preview({ checkout, base, theirs });
   }
 
-  /** Lands `theirs`. `onJournalled` runs when the journal stands and nothing is written yet. */
-  async land(
-    task: Task,
-    theirs: string,
-    onJournalled: (id: LandingId) => Promise<void>,
-  ): Promise<LandOutcome> {
+  /** Lands `theirs`. Whatever goes wrong, nothing of it stays written; if it cannot be taken back now, `finish` does. */
+  async land(task: Task, theirs: string, steps: LandingSteps): Promise<LandOutcome> {
     return this.deps.store.locks.withLock('landing', async () => {
       const preview = await this.preview(task, theirs);
       if (preview.conflicts.length > 0) return { kind: 'conflict', preview };
-      const { checkout } = places(task);
       const record = await this.journal(task, preview);
-      const stale = await this.deps.merges.stalePaths(checkout, preview.paths);
-      if (stale.length > 0) {
-        await this.deps.store.journal.save({ ...record, state: 'undone' });
+      try {
+        const stale = await this.landJournalled(record, preview, steps);
+        if (stale.length === 0) return { kind: 'landed', id: record.id, paths: pathsOf(record) };
+        await this.drop(record, steps);
         return { kind: 'stale', paths: stale };
+      } catch (error) {
+        if ((await this.neither(record, ['before'])).length === 0) await this.drop(record, steps);
+        throw error;
       }
-      await onJournalled(record.id);
-      const strange = await this.write(record, 'before', 'after');
-      await this.deps.store.journal.save({ ...record, state: strange.length > 0 ? 'undone' : 'landed' });
-      if (strange.length > 0) return { kind: 'stale', paths: strange };
-      return { kind: 'landed', id: record.id, paths: record.paths.map((one) => one.path) };
     });
   }
 
@@ -62,7 +64,7 @@ export class Landing {
   async undo(id: LandingId): Promise<{ kind: 'undone' | 'stale'; paths: readonly string[] }> {
     return this.deps.store.locks.withLock('landing', async () => {
       const record = await this.deps.store.journal.load(id);
-      const paths = record.paths.map((one) => one.path);
+      const paths = pathsOf(record);
       if (record.state === 'undone') return { kind: 'undone', paths };
       const stale = await this.neither(record, record.state === 'landed' ? ['after'] : ['before', 'after']);
       if (stale.length > 0) return { kind: 'stale', paths: stale };
@@ -79,7 +81,8 @@ export class Landing {
    */
   async finish(id: LandingId): Promise<{ state: LandingRecord['state']; strange: readonly string[] }> {
     return this.deps.store.locks.withLock('landing', async () => {
-      const record = await this.deps.store.journal.load(id);
+      const record = await this.loadIfKept(id);
+      if (record === undefined) return { state: 'undone', strange: [] };
       if (record.state === 'landed' || record.state === 'undone') return { state: record.state, strange: [] };
       const strange = await this.neither(record, ['before', 'after']);
       if (strange.length > 0) return { state: record.state, strange };
@@ -96,24 +99,50 @@ export class Landing {
     });
   }
 
+  /** Answers the paths that are not as the preview saw them; then nothing was written. */
+  private async landJournalled(
+    record: LandingRecord,
+    preview: MergePreview,
+    steps: LandingSteps,
+  ): Promise<readonly string[]> {
+    const stale = await this.deps.merges.stalePaths(record.checkout, preview.paths);
+    if (stale.length > 0) return stale;
+    await steps.journalled(record.id);
+    const strange = await this.write(record, 'before', 'after');
+    if (strange.length === 0) await this.deps.store.journal.save({ ...record, state: 'landed' });
+    return strange;
+  }
+
+  /** A Landing that wrote nothing leaves nothing. */
+  private async drop(record: LandingRecord, steps: LandingSteps): Promise<void> {
+    await this.deps.store.journal.drop(record.id);
+    await steps.dropped();
+  }
+
   private async journal(task: Task, preview: MergePreview): Promise<LandingRecord> {
     const { store, merges, now } = this.deps;
     const { checkout } = places(task);
     const { id, directory } = await store.journal.create();
-    const paths = await merges.stage({ checkout, merged: preview.merged, paths: preview.paths, directory });
-    const record: LandingRecord = {
-      v: 1,
-      id,
-      taskId: task.id,
-      at: now(),
-      checkout,
-      state: 'writing',
-      ours: preview.ours,
-      merged: preview.merged,
-      paths: [...paths],
-    };
-    await store.journal.save(record);
-    return record;
+    try {
+      const paths = await merges.stage({ checkout, merged: preview.merged, paths: preview.paths, directory });
+      const { ours, merged } = preview;
+      const record: LandingRecord = {
+        v: 1,
+        id,
+        taskId: task.id,
+        at: now(),
+        checkout,
+        state: 'writing',
+        ours,
+        merged,
+        paths: [...paths],
+      };
+      await store.journal.save(record);
+      return record;
+    } catch (error) {
+      await store.journal.drop(id);
+      throw error;
+    }
   }
 
   /**
@@ -138,6 +167,16 @@ export class Landing {
       return [];
     } catch (error) {
       await this.putAll(record, written.reverse(), from);
+      throw error;
+    }
+  }
+
+  /** A Landing that was dropped had written nothing. */
+  private async loadIfKept(id: LandingId): Promise<LandingRecord | undefined> {
+    try {
+      return await this.deps.store.journal.load(id);
+    } catch (error) {
+      if (error instanceof TributaryError && error.code === 'unknownId') return undefined;
       throw error;
     }
   }
@@ -175,6 +214,10 @@ export function sameSide(a: LandedSide, b: LandedSide): boolean {
   if (a.kind === 'file' && b.kind === 'file') return a.sha256 === b.sha256 && a.executable === b.executable;
   if (a.kind === 'symlink' && b.kind === 'symlink') return a.target === b.target;
   return a.kind === b.kind;
+}
+
+function pathsOf(record: LandingRecord): string[] {
+  return record.paths.map((one) => one.path);
 }
 
 function places(task: Task): { base: string; checkout: string } {

@@ -5,7 +5,7 @@ import type { Task } from '../model/task';
 import type { Store, StoreProblem } from '../store/store';
 import type { Endings } from './endings';
 import { isLive, transition } from './runMachine';
-import type { TaskRecords } from './taskRecords';
+import { type TaskRecords, withRun } from './taskRecords';
 import type { WorktreeKeeper } from './worktreeKeeper';
 
 export interface ReconcileDeps {
@@ -29,10 +29,11 @@ export async function reconcile(
   const problems: StoreProblem[] = [];
   const settled: Task[] = [];
   for (const task of tasks) {
+    const dead = await deadRuns(deps, task);
     try {
-      settled.push(await settle(deps, task, problems));
+      settled.push(await settle(deps, task, dead, problems));
     } catch (error) {
-      // One Task that cannot be settled must not hide the others.
+      // One Task that cannot be settled must not hide the others, nor be shown as what it is not.
       deps.logger.error('reconcile failed', { taskId: task.id, error });
       const path = deps.store.directory;
       problems.push({
@@ -40,38 +41,55 @@ export async function reconcile(
         code: 'corruptFile',
         message: `task ${task.id} could not be brought up to date: ${messageOf(error)}`,
       });
-      settled.push(task);
+      settled.push(
+        dead.reduce(
+          (shown, run) => withRun(shown, run.id, (one) => interrupted(one, deps.records.now())),
+          task,
+        ),
+      );
     }
   }
   return { tasks: settled, problems };
 }
 
-async function settle(deps: ReconcileDeps, task: Task, problems: StoreProblem[]): Promise<Task> {
-  let current = task;
+const goneMessage = 'the process that ran it is gone';
+
+/** Runs that say they live and whose owner does not. */
+async function deadRuns(deps: ReconcileDeps, task: Task): Promise<readonly Run[]> {
+  const dead: Run[] = [];
   for (const run of task.runs) {
-    if (isLive(run) && !deps.isOurs(run) && !(await deps.store.owners.isAlive(run.owner))) {
-      current = await interrupt(deps, current, run);
-    }
+    if (isLive(run) && !deps.isOurs(run) && !(await deps.store.owners.isAlive(run.owner))) dead.push(run);
   }
+  return dead;
+}
+
+async function settle(
+  deps: ReconcileDeps,
+  task: Task,
+  dead: readonly Run[],
+  problems: StoreProblem[],
+): Promise<Task> {
+  let current = task;
+  for (const run of dead) current = await interrupt(deps, current, run);
   if (current.pending === undefined) return current;
   return finishEnding(deps, current, problems);
 }
 
+function interrupted(run: Run, at: string): Run {
+  const end = { reason: 'crash', message: goneMessage, at };
+  return isLive(run) ? transition(run, { kind: 'interrupt', end }) : run;
+}
+
 async function interrupt(deps: ReconcileDeps, task: Task, run: Run): Promise<Task> {
-  const end = { reason: 'crash', message: 'the process that ran it is gone', at: deps.records.now() };
-  const saved = await deps.records.changeRun(
-    task.id,
-    run.id,
-    (current) => (isLive(current) ? transition(current, { kind: 'interrupt', end }) : current),
-    {
-      type: 'run.ended',
-      runId: run.id,
-      state: 'interrupted',
-      reason: end.reason,
-      message: end.message,
-      usage: run.usage,
-    },
-  );
+  const at = deps.records.now();
+  const saved = await deps.records.changeRun(task.id, run.id, (current) => interrupted(current, at), {
+    type: 'run.ended',
+    runId: run.id,
+    state: 'interrupted',
+    reason: 'crash',
+    message: goneMessage,
+    usage: run.usage,
+  });
   await noteInTranscript(deps, run, saved);
   if (saved.branch !== undefined && saved.worktreePath !== undefined) {
     const standing = { ...saved, branch: saved.branch, worktreePath: saved.worktreePath };

@@ -77,11 +77,11 @@ async function decide(command: string, call: ToolCall, context: ToolContext): Pr
   return answer.kind === 'allowed' ? run : refused(`Not allowed: ${answer.reason}`);
 }
 
+/** Without an exit code: nothing ran, so nothing was observed. */
 function refusal(call: ToolCall, message: string): ToolOutcome {
   return {
     content: `${headOf(call)}${message}\n[not run]`,
     isError: true,
-    exitCode: null,
     mayHaveChanged: false,
   };
 }

@@ -4,7 +4,7 @@ import type { MergePreview, Merges } from '../../../src/git/merges';
 import { type LandingId, makeLandingId } from '../../../src/model/ids';
 import type { LandedSide, LandingRecord } from '../../../src/model/landing';
 import type { Journal, Locks, Store } from '../../../src/store/store';
-import { Landing } from '../../../src/tasks/landing';
+import { Landing, type LandingSteps } from '../../../src/tasks/landing';
 import { at, makeTask } from '../../fakes/records';
 
 const absent: LandedSide = { kind: 'absent' };
@@ -62,6 +62,7 @@ class MemoryCheckout {
       save: async (record) => void this.journal.set(record.id, record),
       load: async (id) => this.journal.get(id) ?? assert.fail(`no landing ${id}`),
       list: async () => [...this.journal.values()],
+      drop: async (id) => void this.journal.delete(id),
       directory: () => '/journal',
     };
     const locks: Pick<Locks, 'withLock'> = { withLock: (_name, body) => body() };
@@ -88,7 +89,10 @@ const changesOf = fc.uniqueArray(
 );
 
 const task = makeTask();
-const ignore = async (): Promise<void> => undefined;
+const nothing = async (): Promise<void> => undefined;
+const ignore: LandingSteps = { journalled: nothing, dropped: nothing };
+/** What a killed process does next. */
+const never = (): Promise<void> => new Promise(() => undefined);
 
 describe('Landing', () => {
   it('brings every path to its new side, and undo brings every path back byte for byte', async () => {
@@ -122,7 +126,7 @@ describe('Landing', () => {
             (value) => value.kind,
             () => 'threw',
           );
-        if (outcome === 'threw') assert.deepEqual(checkout.state(), before);
+        if (outcome === 'threw') assert.deepEqual([checkout.state(), checkout.journal.size], [before, 0]);
         else assert.equal(outcome, 'landed');
       }),
     );
@@ -144,7 +148,7 @@ describe('Landing', () => {
     const conflicts = [{ path: 'a', kind: 'content', message: 'both changed it' }];
     const outcome = await checkout
       .landing(conflicts)
-      .land(task, 'theirs', () => assert.fail('nothing may be journalled'));
+      .land(task, 'theirs', { ...ignore, journalled: () => assert.fail('nothing may be journalled') });
     assert.equal(outcome.kind, 'conflict');
     assert.deepEqual(checkout.state(), before);
   });
@@ -165,12 +169,14 @@ describe('Landing', () => {
       const checkout = new MemoryCheckout(changes);
       const landing = checkout.landing();
       let id: LandingId | undefined;
-      const died = new Error('killed');
-      const dying = landing.land(task, 'theirs', async (landingId) => {
-        id = landingId;
-        throw died;
+      await new Promise<void>((resolve) => {
+        const journalled = (landingId: LandingId): Promise<void> => {
+          id = landingId;
+          resolve();
+          return never();
+        };
+        landing.land(task, 'theirs', { ...ignore, journalled }).catch(() => assert.fail('it never ends'));
       });
-      await assert.rejects(dying, died);
       for (const one of changes.slice(0, written)) checkout.files.set(one.path, one.after);
       assert.ok(id !== undefined);
       assert.deepEqual(await landing.finish(id), { state: 'landed', strange: [] });
