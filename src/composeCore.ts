@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createAgentKit } from './agent/createAgentKit';
 import { delay, systemClock } from './base/async';
 import { Emitter } from './base/emitter';
@@ -13,17 +14,19 @@ import { createGit, createRepositories } from './git/git';
 import type { RepositoryFacts } from './git/repository';
 import type { WithGitLock } from './git/worktreeMaking';
 import type { Settings } from './model/settings';
+import { endLeftovers } from './process/leftovers';
 import { runCommand } from './process/runCommand';
 import { openStore } from './store/openStore';
 import { Endings } from './tasks/endings';
 import { Landing } from './tasks/landing';
+import { LocalTaskService } from './tasks/localTaskService';
 import type { PermissionPort } from './tasks/permission';
 import { RunRoad } from './tasks/runRoad';
 import { RunSupervisor } from './tasks/runSupervisor';
 import { Scheduler } from './tasks/scheduler';
 import type { AppendedEntry, StreamedEvent, TaskChange } from './tasks/taskApi';
 import { TaskRecords } from './tasks/taskRecords';
-import { LocalTaskService, type TaskService } from './tasks/taskService';
+import type { TaskService } from './tasks/taskService';
 import { Verification } from './tasks/verification';
 import { WorktreeKeeper } from './tasks/worktreeKeeper';
 import { createVerifier } from './verify/verifier';
@@ -59,9 +62,10 @@ export type ComposeCore = (ports: CorePorts) => Promise<Core>;
 export const composeCore: ComposeCore = async (ports) => {
   const logger = ports.logger ?? silentLogger;
   const clock = systemClock;
-  const machine = { runCommand, env: ports.env };
+  const bootId = randomUUID();
+  const machine = { runCommand: markedBy(bootId, runCommand), env: ports.env };
   const facts = await createRepositories(machine).open(ports.directory);
-  const store = await openStore({ commonDir: facts.commonDir, clock, logger });
+  const store = await openStore({ commonDir: facts.commonDir, clock, logger, machine: { bootId } });
   const withGitLock: WithGitLock = (body, { signal }) =>
     store.locks.withLock('git', body, signal === undefined ? {} : { signal });
   const parts = createGit(facts, { ...machine, withGitLock });
@@ -88,7 +92,7 @@ export const composeCore: ComposeCore = async (ports) => {
     permission: ports.permission,
     entries: events.entries,
     stream: events.stream,
-    toolContext: toolSurroundings({ ports, store, facts, ...parts }),
+    toolContext: toolSurroundings({ ports, bootId, store, facts, ...parts }),
     now: () => clock.now(),
     random: Math.random,
     delay,
@@ -111,7 +115,7 @@ export const composeCore: ComposeCore = async (ports) => {
     keeper,
     road,
     verifier: createVerifier({ runCommand }),
-    commandEnv: (task, runId) => commandEnvironment(ports, { taskId: task.id, runId }),
+    commandEnv: (task, runId) => commandEnvironment(ports, bootId, { taskId: task.id, runId }),
     scratch: makeScratch,
   });
   const tasks = new LocalTaskService({

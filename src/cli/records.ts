@@ -1,7 +1,7 @@
 import type { Run } from '../model/run';
 import { currentVerdict, type Task } from '../model/task';
 import { isLive } from '../tasks/runMachine';
-import { hasOpenFindings } from '../tasks/verification';
+import { mendable } from '../tasks/verification';
 import { plainLine } from './plainText';
 
 /** A Task as the JSON of the command line shows it: what a script needs, without transcripts' size. */
@@ -61,7 +61,7 @@ function openSteps(task: Task): string[] {
   return [
     ...(isCut ? ['resume'] : []),
     ...(task.snapshot === undefined ? [] : ['diff']),
-    ...(hasOpenFindings(verdict) ? ['fix'] : []),
+    ...(mendable(task) !== undefined ? ['fix'] : []),
     ...(task.snapshot !== undefined && verdict === undefined ? ['verify'] : []),
     ...(task.snapshot === undefined ? [] : ['accept']),
     'discard',

@@ -3,7 +3,7 @@ import { landingIdSchema, taskIdSchema } from './ids';
 import { taskPacketSchema } from './packet';
 import { runSchema } from './run';
 import { snapshotSchema } from './snapshot';
-import { verdictSchema } from './verdict';
+import { type Finding, verdictSchema } from './verdict';
 
 export const taskStateNameSchema = z.enum(['open', 'accepted', 'discarded', 'closed']);
 export type TaskStateName = z.infer<typeof taskStateNameSchema>;
@@ -36,6 +36,10 @@ export const taskSchema = z.object({
   snapshot: snapshotSchema.optional(),
   snapshotCount: z.number().int().nonnegative(),
   verdicts: z.array(verdictSchema),
+  /** Findings of the current Verdict that the user set aside, with the reason. */
+  dismissed: z
+    .array(z.object({ runId: z.string(), findingId: z.string(), reason: z.string(), at: z.string() }))
+    .default([]),
   /** Landings of this Task, newest last; the last one not undone is what `undo` takes back. */
   landings: z.array(z.object({ id: landingIdSchema, at: z.string(), undoneAt: z.string().optional() })),
   /** Ignored files that were kept when the Worktree was removed: a folder under `aside/`. */
@@ -47,4 +51,13 @@ export type Task = z.infer<typeof taskSchema>;
 /** The Verdict that counts: the newest one. */
 export function currentVerdict(task: Task): z.infer<typeof verdictSchema> | undefined {
   return task.verdicts.at(-1);
+}
+
+/** The Findings of the current Verdict that nobody dismissed. */
+export function openFindings(task: Task): readonly Finding[] {
+  const verdict = currentVerdict(task);
+  if (verdict === undefined || verdict.verdict === 'PASS') return [];
+  const isDismissed = (id: string): boolean =>
+    task.dismissed.some((one) => one.runId === verdict.runId && one.findingId === id);
+  return verdict.findings.filter((finding) => !isDismissed(finding.id));
 }

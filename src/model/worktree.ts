@@ -21,6 +21,8 @@ export const worktreeSchema = z.object({
   base: baseSchema,
   taskId: taskIdSchema,
   state: worktreeStateSchema,
+  /** While Checks or a verifier are at it: the recorded tree that stands again afterwards. */
+  checkedTree: z.string().optional(),
   changedAt: z.string(),
 });
 export type Worktree = z.infer<typeof worktreeSchema>;

@@ -1,12 +1,13 @@
 import type { AgentKit, AgentRole } from '../agent/agentKit';
 import { type CancelReason, cancelReasonOf } from '../base/async';
-import { toTributaryError } from '../base/errors';
+import { TributaryError, toTributaryError } from '../base/errors';
 import type { Repository } from '../git/repository';
 import type { RunId, TaskId } from '../model/ids';
 import type { Run, RunEnd, RunKind } from '../model/run';
 import type { Task } from '../model/task';
 import { noUsage } from '../model/usage';
 import type { Store } from '../store/store';
+import { expectState } from './endings';
 import { isLive, type RunTransition, transition } from './runMachine';
 import { cancelledAs, type RunOutcome, type RunPlace, type RunSupervisor } from './runSupervisor';
 import type { Scheduler } from './scheduler';
@@ -53,6 +54,7 @@ interface LiveRun {
 export class RunRoad {
   private readonly deps: RunRoadDeps;
   private readonly live = new Map<RunId, LiveRun>();
+  private readonly made = new Set<RunId>();
 
   constructor(deps: RunRoadDeps) {
     this.deps = deps;
@@ -61,6 +63,11 @@ export class RunRoad {
   /** Whether the Run lives in this process. */
   has(runId: RunId): boolean {
     return this.live.has(runId);
+  }
+
+  /** Whether the Run is, or was, one of this process. */
+  hasMade(runId: RunId): boolean {
+    return this.made.has(runId);
   }
 
   stop(runId: RunId, reason: CancelReason): void {
@@ -88,9 +95,13 @@ export class RunRoad {
     } as const;
     const recorded = await this.deps.records.change(
       task.id,
-      (current) => ({ ...current, runs: [...current.runs, run] }),
+      (current) => {
+        expectFree(current, task, run);
+        return { ...current, runs: [...current.runs, run] };
+      },
       event,
     );
+    this.made.add(run.id);
     const one: LiveRun = { taskId: task.id, controller: new AbortController(), messages: [] };
     this.live.set(run.id, one);
     const signal = AbortSignal.any([chain, one.controller.signal]);
@@ -174,7 +185,10 @@ export class RunRoad {
     const lock = await keeper.lockFor(task, job.signal);
     let standing: TaskWithWorktree | undefined;
     try {
-      standing = await keeper.ensure(task, job.run.id, job.signal);
+      // Another process may have ended the Task while the lock was waited for.
+      const current = await this.deps.records.load(task.id);
+      expectOpen(current, job.run.kind);
+      standing = await keeper.ensure(current, job.run.id, job.signal);
       return await this.withWriterLock(standing, job);
     } finally {
       if (standing !== undefined) await keeper.release(standing);
@@ -255,6 +269,29 @@ export class RunRoad {
     });
     return { task, run: runOf(task, run.id) ?? run, outcome };
   }
+}
+
+/** Throws `wrongState` unless the Task may have one more Run: open, nothing alive, nothing new since it was asked for. */
+function expectFree(current: Task, asked: Task, run: Run): void {
+  expectState(current, ['open'], run.kind);
+  expectOpen(current, run.kind);
+  const [last, known] = [current.runs.at(-1), asked.runs.at(-1)];
+  if (last?.id === known?.id) return;
+  throw new TributaryError(
+    'wrongState',
+    `task ${current.slug} has had another run meanwhile; look at it first`,
+    {
+      details: { taskId: current.id, verb: run.kind },
+    },
+  );
+}
+
+function expectOpen(current: Task, verb: string): void {
+  if (current.state === 'open' && current.pending === undefined) return;
+  const state = current.pending === undefined ? current.state : `on the way to ${current.pending.to}`;
+  throw new TributaryError('wrongState', `task ${current.slug} is ${state}; ${verb} needs one that is open`, {
+    details: { taskId: current.id, state: current.state, verb },
+  });
 }
 
 interface SlotJob {

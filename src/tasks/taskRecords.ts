@@ -19,6 +19,7 @@ export class TaskRecords {
   private readonly store: Store;
   private readonly clock: Clock;
   private readonly changes: Emitter<TaskChange>;
+  private readonly lastSeen = new Map<TaskId, string>();
 
   constructor(deps: { store: Store; clock: Clock; changes: Emitter<TaskChange> }) {
     this.store = deps.store;
@@ -28,6 +29,13 @@ export class TaskRecords {
 
   now(): string {
     return this.clock.now().toISOString();
+  }
+
+  /** Whether this very state of the Task was saved here, or told of before. */
+  isKnown(task: Task): boolean {
+    if (this.lastSeen.get(task.id) === task.changedAt) return true;
+    this.lastSeen.set(task.id, task.changedAt);
+    return false;
   }
 
   load(id: TaskId): Promise<Task> {
@@ -46,6 +54,7 @@ export class TaskRecords {
       const next = change(task);
       return next === task ? task : { ...next, changedAt: at };
     });
+    this.lastSeen.set(id, saved.changedAt);
     if (event !== undefined) await this.report(saved, event);
     return saved;
   }

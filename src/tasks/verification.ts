@@ -1,24 +1,22 @@
 import { TributaryError } from '../base/errors';
 import type { Changes } from '../git/changes';
 import type { Repository } from '../git/repository';
-import type { Snapshots } from '../git/snapshots';
 import type { RunId } from '../model/ids';
 import type { Run } from '../model/run';
-import type { Task } from '../model/task';
+import { currentVerdict, openFindings, type Task } from '../model/task';
 import type { Check, Finding, Verdict } from '../model/verdict';
 import type { Store } from '../store/store';
 import type { JudgeInput, Verifier } from '../verify/verifier';
 import type { FinishedRun, RunRoad, RunSpec } from './runRoad';
 import type { RunOutcome, RunPlace } from './runSupervisor';
 import type { TaskRecords } from './taskRecords';
-import type { TaskWithWorktree, WorktreeKeeper } from './worktreeKeeper';
+import { type TaskWithWorktree, type WorktreeKeeper, withWorktree } from './worktreeKeeper';
 
 export interface VerificationDeps {
   readonly records: TaskRecords;
   readonly store: Store;
   readonly repository: Repository;
   readonly changes: Changes;
-  readonly snapshots: Snapshots;
   readonly keeper: WorktreeKeeper;
   readonly road: RunRoad;
   readonly verifier: Verifier;
@@ -63,10 +61,11 @@ export class Verification {
         scratch: scratch.directory,
         before: async (place, inner) => {
           expectTree(task, place, tree);
+          await this.deps.keeper.guardTree(withWorktree(task), tree);
           gathered.hostChecks = await this.hostChecks(task, place, inner);
         },
-        after: async (place) => {
-          gathered.tampered = await this.putBack(task, place, tree);
+        after: async () => {
+          gathered.tampered = await this.deps.keeper.putBack(withWorktree(task), tree);
         },
       };
       const finished = await this.deps.road.run(task, spec, signal);
@@ -80,9 +79,10 @@ export class Verification {
   async byHost(asked: Task, runId: RunId, signal: AbortSignal): Promise<Verified> {
     const task = await this.recorded(asked, signal);
     const tree = recordedTree(task);
-    const hostChecks = await this.inWorktree(task, runId, signal, (ready) =>
-      this.hostChecks(task, placeOfTask(ready, tree), signal),
-    );
+    const hostChecks = await this.inWorktree(task, runId, signal, async (ready) => {
+      await this.deps.keeper.guardTree(ready, tree);
+      return this.hostChecks(task, placeOfTask(ready, tree), signal);
+    });
     const verdict = await this.judge(task, { runId, tree, at: this.deps.records.now(), hostChecks });
     return { ...(await this.save(task, verdict)), runs: [] };
   }
@@ -122,23 +122,17 @@ export class Verification {
     const runId = task.runs.at(-1)?.id;
     const outDirectory =
       runId === undefined ? place.root : this.deps.store.transcripts.outDirectory(task.id, runId);
-    const checks = await this.deps.verifier.runChecks({
-      tests,
-      root: place.root,
-      env: this.deps.commandEnv(task, runId ?? task.id),
-      signal,
-      outDirectory,
-    });
-    await this.putBack(task, place, recordedTree(task));
-    return checks;
-  }
-
-  /** Makes the Worktree what was recorded, keeping what stood there; answers the recorded files that had changed. */
-  private async putBack(task: Task, place: RunPlace, tree: string): Promise<readonly string[]> {
-    const now = await this.deps.snapshots.treeOf(place.root);
-    if (now === tree) return [];
-    await this.deps.keeper.keepAside(task, now);
-    return (await this.deps.snapshots.restoreFiles(place.root, tree)).restored;
+    try {
+      return await this.deps.verifier.runChecks({
+        tests,
+        root: place.root,
+        env: this.deps.commandEnv(task, runId ?? task.id),
+        signal,
+        outDirectory,
+      });
+    } finally {
+      await this.deps.keeper.putBack(withWorktree(task), recordedTree(task));
+    }
   }
 
   private async diff(task: Task, tree: string): Promise<{ patch: string; files: readonly string[] }> {
@@ -246,8 +240,8 @@ export function recordedTree(task: Task): string {
 }
 
 /** What a fix Run is told: every open Finding and every failed Check, nothing of the verifier's own prose. */
-export function fixInstruction(verdict: Verdict): string {
-  const findings = verdict.findings.map(
+function fixInstruction(verdict: Verdict, open: readonly Finding[]): string {
+  const findings = open.map(
     (finding) => `- ${placeOf(finding)}${finding.severity}: ${finding.title}\n  ${finding.detail}`,
   );
   const failed = verdict.checks
@@ -276,10 +270,14 @@ function indent(text: string): string {
     .join('\n');
 }
 
-/** Whether a Verdict leaves something to mend. */
-export function hasOpenFindings(verdict: Verdict | undefined): verdict is Verdict {
-  if (verdict === undefined || verdict.verdict === 'PASS') return false;
-  return verdict.findings.length > 0 || verdict.checks.some((check) => check.result === 'fail');
+/** What a Task's current Verdict leaves to mend; `undefined`: nothing. `only`: these Findings and no failed Check. */
+export function mendable(task: Task, only?: readonly string[]): string | undefined {
+  const verdict = currentVerdict(task);
+  if (verdict === undefined || verdict.verdict === 'PASS') return undefined;
+  const open = openFindings(task).filter((finding) => only?.includes(finding.id) ?? true);
+  const checks = only === undefined ? verdict.checks : [];
+  if (open.length === 0 && !checks.some((check) => check.result === 'fail')) return undefined;
+  return fixInstruction({ ...verdict, checks }, open);
 }
 
 function placeOfTask(task: TaskWithWorktree, tree: string): RunPlace {

@@ -63,11 +63,7 @@ export class WorktreeKeeper {
       task.branch !== undefined && task.worktreePath !== undefined
         ? { ...task, branch: task.branch, worktreePath: task.worktreePath }
         : await this.reserve(task.slug, task);
-    const known = await this.recordOf(named);
-    if (known && (known.state === 'ready' || known.state === 'busy')) {
-      if (await this.isRegistered(named)) return this.busy(named, runId);
-      return this.bringBack(named, runId, signal);
-    }
+    if (await this.stands(named)) return this.busy(named, runId);
     if (named.snapshot !== undefined) return this.bringBack(named, runId, signal);
     await this.making(named, () =>
       this.deps.worktrees.create({
@@ -121,8 +117,47 @@ export class WorktreeKeeper {
     return { ...saved, branch: task.branch, worktreePath: task.worktreePath };
   }
 
+  /** What is changed from here on is not the Task's work: if this process dies, `tree` is put back. */
+  async guardTree(task: TaskWithWorktree, tree: string): Promise<void> {
+    await this.record(task, 'busy', tree);
+  }
+
+  /** Makes the Worktree what was recorded, keeping what stood there; answers the recorded files that had changed. */
+  async putBack(task: TaskWithWorktree, tree: string): Promise<readonly string[]> {
+    const now = await this.treeOf(task);
+    if (now === tree) return [];
+    await this.keepAside(task, now);
+    return (await this.deps.snapshots.restoreFiles(task.worktreePath, tree)).restored;
+  }
+
+  /**
+   * Makes whole, or takes back, what a dead process left of the Task's Worktree. Under the writer lock, which
+   * says that nobody is at it.
+   */
+  async settle(task: TaskWithWorktree): Promise<void> {
+    const known = await this.recordOf(task);
+    switch (known?.state) {
+      case 'busy':
+        if (!(await this.isRegistered(task))) return this.record(task, 'missing');
+        if (known.checkedTree !== undefined) await this.putBack(task, known.checkedTree);
+        return this.release(task);
+      case 'creating':
+        await this.takeAway(task);
+        await this.record(task, 'failed');
+        return this.deps.records.report(task, {
+          type: 'worktree.create.failed',
+          code: 'interrupted',
+          message: 'the process that made it is gone',
+        });
+      case 'removing':
+        await this.remove(task);
+        return;
+      default:
+    }
+  }
+
   /** Keeps a tree that is about to be replaced in the Worktree: under a ref of ours, not as the Task's state. */
-  async keepAside(task: Task, tree: string): Promise<void> {
+  private async keepAside(task: Task, tree: string): Promise<void> {
     const standing = withWorktree(task);
     const saved = await this.deps.records.change(task.id, (current) => ({
       ...current,
@@ -144,21 +179,14 @@ export class WorktreeKeeper {
 
   /** Takes the Worktree away; its files are in the Task's Snapshot, ignored ones go aside. */
   async remove(task: TaskWithWorktree): Promise<{ aside?: string }> {
-    const { records, store, worktrees } = this.deps;
-    const keptCommit = task.snapshot?.commit ?? task.packet.repository.base.commit;
-    const asideDirectory = store.asideDirectory(task.id);
+    const { records } = this.deps;
     await this.record(task, 'removing');
     await records.report(task, { type: 'worktree.remove.started', path: task.worktreePath });
     try {
-      const { hasAside } = await worktrees.remove({
-        path: task.worktreePath,
-        branch: task.branch,
-        keptCommit,
-        asideDirectory,
-      });
+      const removed = await this.takeAway(task);
       await this.record(task, 'removed');
       await records.report(task, { type: 'worktree.remove.completed', path: task.worktreePath });
-      return hasAside ? { aside: asideDirectory } : {};
+      return removed;
     } catch (error) {
       const failure = toTributaryError(error);
       await records.report(task, {
@@ -169,6 +197,17 @@ export class WorktreeKeeper {
       });
       throw failure;
     }
+  }
+
+  private async takeAway(task: TaskWithWorktree): Promise<{ aside?: string }> {
+    const asideDirectory = this.deps.store.asideDirectory(task.id);
+    const { hasAside } = await this.deps.worktrees.remove({
+      path: task.worktreePath,
+      branch: task.branch,
+      keptCommit: task.snapshot?.commit ?? task.packet.repository.base.commit,
+      asideDirectory,
+    });
+    return hasAside ? { aside: asideDirectory } : {};
   }
 
   /** Brings a removed Worktree back as its Snapshot had it. */
@@ -186,7 +225,7 @@ export class WorktreeKeeper {
         headCommit: snapshot?.headCommit ?? base,
         tree: snapshot?.tree ?? base,
         lockReason: lockReason(task, runId),
-        ...(task.aside === undefined ? {} : { asideDirectory: task.aside }),
+        asideDirectory: this.deps.store.asideDirectory(task.id),
         ...(signal ? { signal } : {}),
       });
     });
@@ -199,24 +238,32 @@ export class WorktreeKeeper {
     return listed.some((one) => one.path === task.worktreePath && one.prunableReason === undefined);
   }
 
+  /** Whether the Worktree is there, whole. */
+  async stands(task: TaskWithWorktree): Promise<boolean> {
+    const state = (await this.recordOf(task))?.state;
+    return (state === 'ready' || state === 'busy') && (await this.isRegistered(task));
+  }
+
   async recordOf(task: Task): Promise<Worktree | undefined> {
     return (await this.deps.store.worktrees.list()).find((known) => known.taskId === task.id);
   }
 
-  async record(task: TaskWithWorktree, state: WorktreeState): Promise<void> {
+  async record(task: TaskWithWorktree, state: WorktreeState, checkedTree?: string): Promise<void> {
     await this.deps.store.worktrees.put({
       path: task.worktreePath,
       branch: task.branch,
       base: task.packet.repository.base,
       taskId: task.id,
       state,
+      ...(checkedTree === undefined ? {} : { checkedTree }),
       changedAt: this.deps.records.now(),
     });
   }
 
   private async busy(task: TaskWithWorktree, runId: RunId): Promise<TaskWithWorktree> {
-    await this.deps.worktrees.setLock(task.worktreePath, lockReason(task, runId));
+    // Recorded first: what says `ready` has no git lock, wherever we are killed.
     await this.record(task, 'busy');
+    await this.deps.worktrees.setLock(task.worktreePath, lockReason(task, runId));
     return task;
   }
 

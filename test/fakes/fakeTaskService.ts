@@ -55,6 +55,9 @@ export class FakeTaskService {
       undo: logged('undo', method('undo')),
       discard: logged('discard', method('discard')),
       restore: logged('restore', method('restore')),
+      dismiss: logged('dismiss', method('dismiss')),
+      baseFile: logged('baseFile', method('baseFile')),
+      follow: () => ({ dispose: () => undefined }),
       dispose: () => Promise.resolve(),
     };
   }

@@ -50,6 +50,7 @@ export function makeTask(parts: Partial<Task> = {}): Task {
     runs: [],
     snapshotCount: 0,
     verdicts: [],
+    dismissed: [],
     landings: [],
     ...parts,
   };

@@ -1,5 +1,4 @@
-import { currentVerdict } from '../../model/task';
-import { hasOpenFindings } from '../../tasks/verification';
+import { mendable } from '../../tasks/verification';
 import type { AgentCommand } from '../arguments';
 import { follow } from '../follow';
 import { plainLine } from '../plainText';
@@ -10,7 +9,7 @@ import { requireModel, taskOf, type VerbRunner } from '../verbContext';
 export const fix: VerbRunner<AgentCommand> = async (command, context) => {
   const task = await taskOf(command.target, context);
   // Without a Finding no model is needed, so none is asked for.
-  if (hasOpenFindings(currentVerdict(task))) requireModel(command.isDemo, context);
+  if (mendable(task) !== undefined) requireModel(command.isDemo, context);
   const { begun, settled } = await follow(context, () => context.tasks.fix(task.id));
   if (begun.kind === 'nothing' || settled === undefined) {
     return {

@@ -1,0 +1,356 @@
+import type { AgentKit } from '../agent/agentKit';
+import type { Clock } from '../base/async';
+import type { Disposable } from '../base/disposable';
+import type { Emitter, Event } from '../base/emitter';
+import { TributaryError } from '../base/errors';
+import type { Logger } from '../base/logger';
+import type { Changes } from '../git/changes';
+import type { Repository } from '../git/repository';
+import type { FileChange } from '../model/changes';
+import type { RunId, TaskId } from '../model/ids';
+import { type TaskPacket, taskPacketSchema } from '../model/packet';
+import type { Run } from '../model/run';
+import type { Settings } from '../model/settings';
+import { slugOf } from '../model/slug';
+import { currentVerdict, type Task } from '../model/task';
+import type { Transcript } from '../model/transcript';
+import type { Store } from '../store/store';
+import { Chains } from './chains';
+import type { Endings } from './endings';
+import { findTask } from './findTask';
+import type { Landing } from './landing';
+import { reconcile } from './reconcile';
+import { isLive } from './runMachine';
+import type { RunRoad, RunSpec } from './runRoad';
+import { authorRuns, Settling } from './settling';
+import type {
+  AcceptOutcome,
+  AppendedEntry,
+  Board,
+  LandingPlan,
+  Settled,
+  StartTask,
+  StopOutcome,
+  StreamedEvent,
+  TaskChange,
+  TaskDraft,
+  UndoOutcome,
+} from './taskApi';
+import type { TaskRecords } from './taskRecords';
+import type { TaskService } from './taskService';
+import { mendable, type Verification } from './verification';
+import { type WorktreeKeeper, withWorktree } from './worktreeKeeper';
+
+export interface TaskServiceDeps {
+  readonly store: Store;
+  readonly records: TaskRecords;
+  readonly repository: Repository;
+  readonly changes: Changes;
+  readonly keeper: WorktreeKeeper;
+  readonly road: RunRoad;
+  readonly endings: Endings;
+  readonly landing: Landing;
+  readonly verification: Verification;
+  readonly kit: AgentKit;
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly delay: (ms: number) => Promise<void>;
+  readonly events: {
+    readonly changes: Emitter<TaskChange>;
+    readonly entries: Emitter<AppendedEntry>;
+    readonly stream: Emitter<StreamedEvent>;
+  };
+}
+
+type Started = { task: Task; settled: Promise<Settled> };
+
+/** The front door over one repository's board. */
+export class LocalTaskService implements TaskService {
+  readonly onDidChangeTask: Event<TaskChange>;
+  readonly onDidAppendEntry: Event<AppendedEntry>;
+  readonly onDidStream: Event<StreamedEvent>;
+  private readonly deps: TaskServiceDeps;
+  private readonly chains: Chains;
+  private readonly settling: Settling;
+
+  constructor(deps: TaskServiceDeps) {
+    this.deps = deps;
+    this.onDidChangeTask = deps.events.changes.event;
+    this.onDidAppendEntry = deps.events.entries.event;
+    this.onDidStream = deps.events.stream.event;
+    this.settling = new Settling(deps);
+    this.chains = new Chains({ store: deps.store, road: deps.road });
+  }
+
+  async prepare(draft: TaskDraft): Promise<TaskPacket> {
+    const { repository } = this.deps;
+    const [head, base] = await Promise.all([repository.head(), repository.resolveBase(draft.base)]);
+    const parsed = taskPacketSchema.safeParse({
+      v: 1,
+      objective: draft.objective,
+      ...(draft.scope === undefined || draft.scope.length === 0 ? {} : { scope: draft.scope }),
+      repository: { root: repository.facts.root, head: head.commit, base },
+      acceptanceTests: (draft.checks ?? []).map((command) => ({ command })),
+    });
+    if (parsed.success) return parsed.data;
+    const problem = parsed.error.issues
+      .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+      .join('; ');
+    throw new TributaryError('badArguments', problem, { details: { problem } });
+  }
+
+  async start(request: StartTask): Promise<Started> {
+    const role = this.deps.kit.role(request.agent ?? 'general');
+    const { packet } = request;
+    // A reader runs in place unless it was given a base of its own.
+    const isInPlace = !role.canWrite && packet.repository.base.commit === packet.repository.head;
+    const created = await this.deps.records.create((id, at) => ({
+      v: 1,
+      id,
+      slug: slugOf(packet.objective) || id,
+      packet,
+      agent: role.name,
+      createdAt: at,
+      changedAt: at,
+      state: 'open',
+      runs: [],
+      snapshotCount: 0,
+      verdicts: [],
+      dismissed: [],
+      landings: [],
+    }));
+    const task = isInPlace ? created : await this.deps.keeper.reserve(created.slug, created);
+    const { base } = packet.repository;
+    await this.deps.records.report(task, {
+      type: 'task.created',
+      objective: packet.objective,
+      agent: role.name,
+      base,
+      ...(task.branch === undefined ? {} : { branch: task.branch }),
+    });
+    const spec: RunSpec = {
+      kind: 'first',
+      agent: role.name,
+      instruction: packet.objective,
+      ...(request.model === undefined ? {} : { model: request.model }),
+    };
+    return this.chain(task, (signal) =>
+      this.settling.author(task, spec, request.verify ?? this.deps.settings.verify.when, signal),
+    );
+  }
+
+  async followUp(id: TaskId, text: string): Promise<Started> {
+    const task = await this.current(id);
+    if (this.deps.road.leaveMessage(id, text)) return this.chains.joined(task);
+    const last = authorRuns(task).at(-1);
+    if (last === undefined)
+      throw new TributaryError('wrongState', `task ${task.slug} has no run to go on from`);
+    const open = task.state === 'open' ? task : await this.deps.endings.restore(task);
+    const spec: RunSpec = { kind: 'followUp', agent: last.agent, instruction: text, resumes: last.id };
+    return this.chain(open, (signal) =>
+      this.settling.author(open, spec, this.deps.settings.verify.when, signal),
+    );
+  }
+
+  async verify(id: TaskId): Promise<Started> {
+    const task = await this.current(id);
+    return this.chain(task, (signal) => this.settling.judged(task, [], signal));
+  }
+
+  async fix(
+    id: TaskId,
+    findingIds?: readonly string[],
+  ): Promise<{ kind: 'nothing'; task: Task } | ({ kind: 'started' } & Started)> {
+    const task = await this.current(id);
+    const instruction = mendable(task, findingIds);
+    if (instruction === undefined) return { kind: 'nothing', task };
+    return {
+      kind: 'started',
+      ...(await this.chain(task, (signal) => this.settling.fixRounds(task, instruction, signal))),
+    };
+  }
+
+  async dismiss(id: TaskId, findingId: string, reason: string): Promise<Task> {
+    const at = this.deps.records.now();
+    const task = await this.current(id);
+    const verdict = currentVerdict(task);
+    if (!verdict?.findings.some((finding) => finding.id === findingId)) {
+      throw new TributaryError('unknownId', `the verdict of ${task.slug} has no finding ${findingId}`, {
+        details: { text: findingId },
+      });
+    }
+    const one = { runId: verdict.runId, findingId, reason, at };
+    return this.deps.records.change(
+      id,
+      (current) => ({ ...current, dismissed: [...current.dismissed, one] }),
+      { type: 'task.changed', state: task.state },
+    );
+  }
+
+  async baseFile(id: TaskId, path: string): Promise<Uint8Array | undefined> {
+    const task = await this.deps.store.tasks.load(id);
+    return this.deps.repository.readFile(task.packet.repository.base.commit, path);
+  }
+
+  follow(): Disposable {
+    return this.deps.store.tasks.watch((id) => void this.tellOf(id));
+  }
+
+  async resume(id: TaskId): Promise<Started> {
+    const task = await this.current(id);
+    const last = task.runs.at(-1);
+    if (task.state !== 'open' || last === undefined || isLive(last) || last.status.state === 'completed') {
+      throw new TributaryError(
+        'wrongState',
+        `task ${task.slug} has no run that was interrupted, stopped or failed`,
+        { details: { taskId: id, verb: 'resume' } },
+      );
+    }
+    if (last.kind === 'verify') return this.verify(id);
+    const hasTranscript = await this.hasTranscript(task, last);
+    const spec: RunSpec = hasTranscript
+      ? { kind: 'resume', agent: last.agent, instruction: 'Go on where you were stopped.', resumes: last.id }
+      : { kind: 'retry', agent: last.agent, model: last.model, instruction: last.instruction };
+    return this.chain(task, (signal) =>
+      this.settling.author(task, spec, this.deps.settings.verify.when, signal),
+    );
+  }
+
+  async stop(
+    target: { taskId: TaskId; runId?: RunId },
+    options: { force?: boolean; waitMs?: number } = {},
+  ): Promise<StopOutcome> {
+    const task = await this.deps.store.tasks.load(target.taskId);
+    const wanted = task.runs.filter(
+      (run) => isLive(run) && (target.runId === undefined || run.id === target.runId),
+    );
+    if (target.runId === undefined) this.chains.stop(target.taskId, 'user');
+    for (const run of wanted) {
+      if (this.deps.road.has(run.id)) this.deps.road.stop(run.id, 'user');
+      else
+        await this.deps.store.requests.send(task.id, {
+          kind: 'stop',
+          runId: run.id,
+          force: options.force ?? false,
+        });
+    }
+    return this.waitForEnd(
+      task.id,
+      wanted.map((run) => run.id),
+      options.waitMs ?? 5_000,
+    );
+  }
+
+  async list(): Promise<Board> {
+    const { tasks, problems } = await this.deps.store.tasks.list();
+    const settled = await reconcile({ ...this.deps, isOurs: (run) => this.deps.road.has(run.id) }, tasks);
+    return { tasks: settled.tasks, problems: [...problems, ...settled.problems] };
+  }
+
+  async find(text: string): Promise<{ task: Task; run?: Run }> {
+    return findTask((await this.list()).tasks, text);
+  }
+
+  transcript(taskId: TaskId, runId: RunId): Promise<Transcript> {
+    return this.deps.store.transcripts.read(taskId, runId);
+  }
+
+  async changes(id: TaskId): Promise<readonly FileChange[]> {
+    const { base, tree } = await this.sides(id);
+    return tree === undefined ? [] : (await this.deps.changes.changeSet(base, tree)).files;
+  }
+
+  async patch(id: TaskId): Promise<Uint8Array> {
+    const { base, tree } = await this.sides(id);
+    return tree === undefined ? new Uint8Array() : this.deps.changes.patch(base, tree);
+  }
+
+  async preview(id: TaskId): Promise<LandingPlan> {
+    const { task, tree } = await this.sides(id);
+    if (tree === undefined) return { task, paths: [], conflicts: [] };
+    const preview = await this.deps.landing.preview(task, tree);
+    return { task, paths: preview.paths, conflicts: preview.conflicts };
+  }
+
+  async accept(id: TaskId): Promise<AcceptOutcome> {
+    return this.deps.endings.accept(await this.current(id));
+  }
+
+  async undo(id: TaskId): Promise<UndoOutcome> {
+    return this.deps.endings.undo(await this.current(id));
+  }
+
+  async discard(id: TaskId): Promise<Task> {
+    return this.deps.endings.discard(await this.current(id));
+  }
+
+  async restore(id: TaskId): Promise<Task> {
+    return this.deps.endings.restore(await this.current(id));
+  }
+
+  async dispose(): Promise<void> {
+    await this.chains.dispose();
+    await this.deps.store.dispose();
+  }
+
+  private async chain(task: Task, body: (signal: AbortSignal) => Promise<Settled>): Promise<Started> {
+    return { task, settled: this.chains.run(task.id, body) };
+  }
+
+  /** A record that somebody saved, perhaps another process: shown once for each time it really changed. */
+  private async tellOf(id: TaskId): Promise<void> {
+    try {
+      const task = await this.deps.store.tasks.load(id);
+      if (this.deps.records.isKnown(task)) return;
+      this.deps.events.changes.fire({
+        task,
+        event: { v: 1, at: task.changedAt, taskId: id, type: 'task.changed', state: task.state },
+      });
+    } catch (error) {
+      this.deps.logger.warn('a task that changed could not be read', { id, error });
+    }
+  }
+
+  private async current(id: TaskId): Promise<Task> {
+    return (await this.find(id)).task;
+  }
+
+  private async hasTranscript(task: Task, run: Run): Promise<boolean> {
+    try {
+      const transcript = await this.deps.store.transcripts.read(task.id, run.id);
+      return (
+        transcript.entries.some((entry) => entry.type === 'user') || transcript.header.resumes !== undefined
+      );
+    } catch (error) {
+      if (error instanceof TributaryError && error.code === 'unknownId') return false;
+      throw error;
+    }
+  }
+
+  /** Base and the newest tree: the Worktree as it stands when it is there, else the Snapshot. */
+  private async sides(id: TaskId): Promise<{ task: Task; base: string; tree?: string }> {
+    const task = await this.current(id);
+    const base = task.packet.repository.base.commit;
+    const record = task.branch === undefined ? undefined : await this.deps.keeper.recordOf(task);
+    const stands = record?.state === 'ready' || record?.state === 'busy';
+    if (stands && (await this.deps.keeper.isRegistered(withWorktree(task)))) {
+      return { task, base, tree: await this.deps.keeper.treeOf(withWorktree(task)) };
+    }
+    return { task, base, ...(task.snapshot === undefined ? {} : { tree: task.snapshot.tree }) };
+  }
+
+  private async waitForEnd(id: TaskId, runIds: readonly RunId[], waitMs: number): Promise<StopOutcome> {
+    const until = this.deps.clock.now().getTime() + waitMs;
+    for (;;) {
+      const task = await this.current(id);
+      const stillRunning = task.runs
+        .filter((run) => runIds.includes(run.id) && isLive(run))
+        .map((run) => run.id);
+      const stopped = runIds.filter((runId) => !stillRunning.includes(runId));
+      if (stillRunning.length === 0 || this.deps.clock.now().getTime() >= until)
+        return { stillRunning, stopped };
+      await this.deps.delay(50);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import type { Repository } from '../git/repository';
+import type { Run } from '../model/run';
+import type { Settings } from '../model/settings';
+import type { Task } from '../model/task';
+import type { Verdict } from '../model/verdict';
+import type { Endings } from './endings';
+import type { FinishedRun, RunRoad, RunSpec } from './runRoad';
+import type { Settled, VerifyWhen } from './taskApi';
+import { mendable, type Verification } from './verification';
+
+export interface SettlingDeps {
+  readonly repository: Repository;
+  readonly road: RunRoad;
+  readonly endings: Endings;
+  readonly verification: Verification;
+  readonly settings: Settings;
+}
+
+/** What follows from what: a Run, its verification, a fix, the end of a Task in which nothing changed. */
+export class Settling {
+  private readonly deps: SettlingDeps;
+
+  constructor(deps: SettlingDeps) {
+    this.deps = deps;
+  }
+
+  /** An author's Run and what follows from it: a verification, or the Task's end when nothing changed. */
+  async author(task: Task, spec: RunSpec, when: VerifyWhen, signal: AbortSignal): Promise<Settled> {
+    const finished = await this.deps.road.run(task, spec, signal);
+    if (finished.run.status.state !== 'completed')
+      return { task: await this.withoutEmptyWorktree(finished), runs: [finished.run] };
+    if (await this.isUnchanged(finished.task)) {
+      const closed = await this.deps.endings.close(finished.task);
+      return { task: closed, runs: [finished.run] };
+    }
+    const isNew = finished.task.snapshot?.tree !== task.snapshot?.tree;
+    if (isNew || when === 'always') return this.afterChange(finished, when, signal);
+    return { task: finished.task, runs: [finished.run] };
+  }
+
+  /** Whether nothing differs from the base: nothing was ever done, or all of it was taken back. */
+  private async isUnchanged(task: Task): Promise<boolean> {
+    if (task.snapshot === undefined) return true;
+    return task.snapshot.tree === (await this.deps.repository.treeOf(task.packet.repository.base.commit));
+  }
+
+  private async afterChange(finished: FinishedRun, when: VerifyWhen, signal: AbortSignal): Promise<Settled> {
+    const { task, run } = finished;
+    if (when !== 'never') return this.judged(task, [run], signal);
+    if (task.packet.acceptanceTests.length === 0) return { task, runs: [run] };
+    const verified = await this.deps.verification.byHost(task, run.id, signal);
+    return { task: verified.task, runs: [run], verdict: verified.verdict };
+  }
+
+  /** A verification and its Verdict. `before`: the Runs of this call so far. */
+  async judged(task: Task, before: readonly Run[], signal: AbortSignal): Promise<Settled> {
+    const verified = await this.deps.verification.byAgent(task, signal);
+    return { task: verified.task, runs: [...before, ...verified.runs], verdict: verified.verdict };
+  }
+
+  /** A fix Run, then a verification, until nothing is left to mend or the rounds are used up. */
+  async fixRounds(task: Task, first: string, signal: AbortSignal): Promise<Settled> {
+    const rounds = Math.max(1, this.deps.settings.verify.fixRounds);
+    const runs: Run[] = [];
+    let current = task;
+    let verdict: Verdict | undefined;
+    let instruction: string | undefined = first;
+    for (let round = 0; round < rounds && instruction !== undefined; round += 1) {
+      const agent = authorRuns(current).at(-1)?.agent ?? current.agent;
+      const finished = await this.deps.road.run(current, { kind: 'fix', agent, instruction }, signal);
+      runs.push(finished.run);
+      if (finished.run.status.state !== 'completed') return { task: finished.task, runs };
+      const settled = await this.judged(finished.task, [], signal);
+      runs.push(...settled.runs);
+      current = settled.task;
+      verdict = settled.verdict;
+      instruction = mendable(current);
+    }
+    return { task: current, runs, ...(verdict === undefined ? {} : { verdict }) };
+  }
+
+  /** A first Run that failed before its first answer leaves no Worktree behind; a resume makes it again. */
+  private async withoutEmptyWorktree(finished: FinishedRun): Promise<Task> {
+    const { task, outcome } = finished;
+    if (
+      outcome.state !== 'failed' ||
+      outcome.turns > 0 ||
+      task.branch === undefined ||
+      task.snapshot !== undefined
+    )
+      return task;
+    return this.deps.endings.putAway(task);
+  }
+}
+
+/** The Runs that write for the Task: verifications are not among them. */
+export function authorRuns(task: Task): readonly Run[] {
+  return task.runs.filter((run) => run.kind !== 'verify' && run.kind !== 'review');
+}
