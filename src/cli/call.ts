@@ -1,4 +1,4 @@
-import { toTributaryError } from '../base/errors';
+import { type TributaryError, toTributaryError } from '../base/errors';
 import type { Core } from '../composeCore';
 import type { Command } from './arguments';
 import { credentialsOf, settingsOf } from './environment';
@@ -35,6 +35,7 @@ export async function call(command: Command, host: CliHost): Promise<number> {
   } catch (thrown) {
     const error = toTributaryError(thrown);
     await close(opening);
+    if (error.code === 'internal') report.warn(stackOf(error));
     const target = 'target' in command ? command.target : undefined;
     const exitCode = interruption.isTerminated ? 1 : exitCodeOf(error.code);
     return finish({ exitCode, data: null, error: describeError(error, target) });
@@ -66,6 +67,12 @@ async function openCore(command: Command, host: CliHost, report: Report): Promis
     }),
     appVersion,
   });
+}
+
+/** Where an error of ours was made: for the report that its hint asks for. */
+function stackOf(error: TributaryError): string {
+  const { cause } = error;
+  return (cause instanceof Error ? cause.stack : error.stack) ?? error.message;
 }
 
 /** Gives the core back, if there is one, within a bounded time. */

@@ -56,7 +56,10 @@ describe('stopping', () => {
     const announced = await listenForPid();
     server.script(byTurn(endless(`fetch('${announced.url}' + process.pid); `)));
     const run = start();
-    const pid = await announced.pid;
+    const pid = await Promise.race([
+      announced.pid,
+      run.ended.then(({ stderr }) => assert.fail(`ended too early: ${stderr}`)),
+    ]);
     run.kill('SIGINT');
     const end = await run.ended;
     assert.equal(end.exitCode, 130, end.stderr);
@@ -129,7 +132,8 @@ async function listenForPid(): Promise<{ url: string; pid: Promise<number> }> {
       resolve(Number(request.url?.slice(1)));
     });
   });
-  http.listen(0, '127.0.0.1');
+  // A run that never asks must not keep the suite alive.
+  http.listen(0, '127.0.0.1').unref();
   await once(http, 'listening');
   const address = http.address();
   assert.ok(typeof address === 'object' && address !== null);
