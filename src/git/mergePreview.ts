@@ -49,7 +49,7 @@ async function treeOfOurs(
   { touched, signal }: { touched: readonly RawChange[]; signal: AbortSignal | undefined },
 ): Promise<{ ours: string; standing: Map<string, Standing> }> {
   return withSteadyIndex({ git, checkout, signal }, async (index) => {
-    const special = await recordTracked(index, { expandsNested: false });
+    const special = await recordTracked(index);
     const paths = touched.filter((change) => !touchesGitlink(change)).map((change) => change.path);
     const standing = await recordStanding(index, paths, special);
     return { ours: await index.writeTree(), standing };

@@ -76,7 +76,7 @@ export async function withTemporaryIndex<T>(
       new TemporaryIndex({ git: deps.git, checkout: deps.checkout, file, signal: deps.signal }),
     );
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 

@@ -12,8 +12,14 @@ const looks = 5;
 /** The tree of what stands in a checkout: tracked and untracked files, not ignored ones. Writes objects only. */
 export async function treeOfCheckout(git: Git, checkout: Checkout, signal?: AbortSignal): Promise<string> {
   return withSteadyIndex({ git, checkout, signal }, async (index) => {
-    await recordTracked(index, { expandsNested: true });
-    await recordUntracked(index);
+    const special = await index.specialEntries();
+    await index.reveal(special);
+    await index.drop(await unregistered(index, special));
+    // Side by side: each walks the whole checkout. Both are waited for, since both use the temporary index.
+    const [tracked, untracked] = await Promise.allSettled([recordEdits(index), untrackedFiles(index)]);
+    if (tracked.status === 'rejected') throw tracked.reason;
+    if (untracked.status === 'rejected') throw untracked.reason;
+    await index.record(untracked.value);
     return index.writeTree();
   });
 }
@@ -33,38 +39,39 @@ export async function withSteadyIndex<T>(
 }
 
 /**
- * Brings what the index knows to what stands on disk, also where flags hide it. With `expandsNested`,
- * repositories the agent made and staged are let go of, so that their files are recorded, not a pointer. Answers
- * the entries that were hidden, or are gitlinks, before.
+ * Brings what the index knows to what stands on disk, also where flags hide it. Answers the entries that were
+ * hidden, or are gitlinks, before.
  */
-export async function recordTracked(
-  index: TemporaryIndex,
-  options: { expandsNested: boolean },
-): Promise<readonly SpecialEntry[]> {
+export async function recordTracked(index: TemporaryIndex): Promise<readonly SpecialEntry[]> {
   const special = await index.specialEntries();
   await index.reveal(special);
-  if (options.expandsNested) {
-    const gitlinks = special.filter((entry) => entry.isGitlink).map((entry) => entry.path);
-    await index.drop(await unregistered(index, gitlinks));
-  }
-  await index.run({ args: ['add', '--update', '--sparse'] });
+  await recordEdits(index);
   return special;
 }
 
+async function recordEdits(index: TemporaryIndex): Promise<void> {
+  await index.run({ args: ['add', '--update', '--sparse'] });
+}
+
 /** Files git does not know and does not ignore, those inside nested repositories too. */
-export async function recordUntracked(index: TemporaryIndex): Promise<void> {
+async function untrackedFiles(index: TemporaryIndex): Promise<string[]> {
   const args = ['ls-files', '--others', '--exclude-standard', '-z'];
   const untracked = splitPaths((await index.run({ args })).stdout);
   const files = untracked.filter((path) => !path.endsWith('/'));
   // A folder in this list is a repository: git would record a pointer to it.
   const nested = untracked.filter((path) => path.endsWith('/'));
-  await index.record([...files, ...(await filesBelow(index, nested))]);
+  return [...files, ...(await filesBelow(index, nested))];
 }
 
-/** Gitlinks whose folder is a repository that `.gitmodules` does not name: not a submodule of the project. */
-async function unregistered(index: TemporaryIndex, gitlinks: readonly string[]): Promise<string[]> {
+/**
+ * Gitlinks whose folder is a repository that `.gitmodules` does not name: no submodule of the project, but one
+ * the agent made and staged. Its files are to be recorded, not a pointer.
+ */
+async function unregistered(index: TemporaryIndex, special: readonly SpecialEntry[]): Promise<string[]> {
   const populated: string[] = [];
-  for (const path of gitlinks) if (await hasOwnGit(index.checkout.workTree, path)) populated.push(path);
+  for (const { path, isGitlink } of special) {
+    if (isGitlink && (await hasOwnGit(index.checkout.workTree, path))) populated.push(path);
+  }
   if (populated.length === 0) return [];
   const registered = await submodulePaths(index);
   return populated.filter((path) => !registered.has(path));

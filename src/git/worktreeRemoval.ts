@@ -1,4 +1,4 @@
-import { chmod, lstat, readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, readdir, readFile, realpath, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { throwIfCancelled } from '../base/async';
 import { errnoOf, TributaryError } from '../base/errors';
@@ -61,10 +61,20 @@ export async function removeWorktree(
 async function putInTrash(facts: RepositoryFacts, path: string, trash: string): Promise<void> {
   const hasTrash = await exists(trash);
   if (hasTrash && !(await belongsTo(facts, trash))) throw refused(trash, 'it is in the way and not ours');
-  if (!(await exists(path))) return;
+  if (!(await exists(path)) || (await removedBare(facts, path))) return;
   await proveRemovable(facts, path);
   if (hasTrash) throw refused(trash, 'an earlier removal was not finished and the worktree is back');
   await rename(path, trash);
+}
+
+/** An empty folder that git does not know, such as a creation that was killed leaves, just goes. */
+async function removedBare(facts: RepositoryFacts, path: string): Promise<boolean> {
+  if ((await findAdminDirectory(facts.commonDir, path)) !== undefined) return false;
+  if (!(await lstat(path)).isDirectory()) return false;
+  return rmdir(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Throws `worktreeFailed` unless `path` is, beyond doubt, a linked worktree that may go. */
