@@ -71,16 +71,16 @@ export class Interruption implements Disposable {
   }
 
   private interrupt(): void {
-    const { report, leave } = this.deps;
+    const { leave } = this.deps;
     this.presses += 1;
     if (this.presses > 2 || (this.presses > 1 && this.phase !== 'agents')) {
       leave(130);
     } else if (this.phase === 'before') {
       this.giveUp();
     } else if (this.phase === 'files') {
-      report.warn('Finishing what is being written; Ctrl-C again ends at once.');
+      this.say('Finishing what is being written; Ctrl-C again ends at once.');
     } else if (this.presses === 1) {
-      report.warn('Stopping; the work is kept. Ctrl-C again forces.');
+      this.say('Stopping; the work is kept. Ctrl-C again forces.');
       this.stop(false);
     } else {
       this.leaveAfter(forceMs, 130);
@@ -97,6 +97,12 @@ export class Interruption implements Disposable {
     this.leaveAfter(shutdownMs, 1);
     if (this.phase === 'before') this.giveUp();
     else if (this.phase === 'agents') this.core.dispose().catch(() => undefined);
+  }
+
+  /** On a terminal the cursor stands behind the `^C`, or behind a question. */
+  private say(text: string): void {
+    const { host, report } = this.deps;
+    report.warn(host.stderr.isTerminal ? `\n${text}` : text);
   }
 
   private leaveAfter(ms: number, exitCode: number): void {

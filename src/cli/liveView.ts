@@ -127,8 +127,9 @@ export class LiveView {
     if (shown !== undefined && shown.pending !== '') this.outputLine(shown, shown.pending);
     this.outputs.delete(entry.toolUseId);
     const parts: string[] = [];
-    if (entry.exitCode !== undefined)
-      parts.push(entry.exitCode === null ? 'ended by a signal' : `exit ${entry.exitCode}`);
+    // Without an exit code the content says why: not allowed, stopped, timed out.
+    if (typeof entry.exitCode === 'number') parts.push(`exit ${entry.exitCode}`);
+    else if (entry.exitCode === null && shown !== undefined) parts.push('no exit code');
     if (entry.durationMs >= 1_000) parts.push(durationText(entry.durationMs));
     if (shown === undefined) parts.push(resultText(entry.content));
     const text = clip(`  ${parts.filter((part) => part !== '').join(', ') || 'done'}`, this.width());

@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline';
+import { askOn } from './askOn';
 import type { CliHost, HostSignal, Output } from './host';
 
 /** The real process. */
@@ -19,7 +19,7 @@ export function processHost(): CliHost {
     stdout: outputOf(process.stdout, () => tell('terminate')),
     stderr: outputOf(process.stderr, () => undefined),
     now: () => new Date(),
-    ...(canAsk ? { ask: askTerminal } : {}),
+    ...(canAsk ? { ask: askOn(process.stdin, process.stderr) } : {}),
     onSignal(listener) {
       listeners.add(listener);
       return { dispose: () => void listeners.delete(listener) };
@@ -43,28 +43,8 @@ function outputOf(stream: NodeJS.WriteStream, onBroken: () => void): Output {
     },
     isTerminal: stream.isTTY === true,
     get columns() {
-      return stream.columns;
+      // A terminal that does not know its size says 0.
+      return stream.columns > 0 ? stream.columns : undefined;
     },
   };
-}
-
-/** Not in raw mode, so that Ctrl-C stays a signal. */
-function askTerminal(prompt: string, signal: AbortSignal): Promise<string | undefined> {
-  if (signal.aborted) return Promise.resolve(undefined);
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  return new Promise((resolve) => {
-    const end = (line: string | undefined): void => {
-      signal.removeEventListener('abort', onAbort);
-      lines.close();
-      resolve(line);
-    };
-    const onAbort = (): void => {
-      process.stderr.write('\n');
-      end(undefined);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    lines.on('line', end);
-    lines.on('close', () => end(undefined));
-    process.stderr.write(prompt);
-  });
 }

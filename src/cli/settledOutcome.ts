@@ -45,6 +45,8 @@ export function exitCodeOfSettled({ runs, verdict }: Settled, need: VerdictNeed)
 }
 
 function errorOf({ status }: Run, slug: string): Described | undefined {
+  // What the user asked for is no error.
+  if (status.state === 'stopped' && status.end.reason === 'user') return undefined;
   if (status.state !== 'failed' && status.state !== 'stopped' && status.state !== 'interrupted')
     return undefined;
   return describe(status.end.reason, status.end.message, slug);

@@ -143,8 +143,7 @@ describe('signals', () => {
     host.signal('interrupt');
     assert.equal(await exitCode, 130);
     assert.deepEqual(host.fake.calls.at(-1), ['stop', { taskId: task.id }, {}]);
-    assert.match(host.stderr, /^Stopping; the work is kept\. Ctrl-C again forces\.\n/);
-    assert.match(host.stderr, /tributary resume do-it/);
+    assert.equal(host.stderr, 'Stopping; the work is kept. Ctrl-C again forces.\n');
   });
 
   it('a second Ctrl-C forces: exit 130 without waiting for the Run, the result printed once', async () => {
