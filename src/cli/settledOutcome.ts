@@ -6,8 +6,11 @@ import { nextSteps, taskData } from './records';
 import type { Outcome } from './report';
 import { verdictText } from './texts';
 
-/** What a call is judged by. `asked`: only a PASS is a success; `made`: if there is a Verdict, likewise. */
-export type VerdictNeed = 'asked' | 'made';
+/**
+ * What a call is judged by. `made`: if there is a Verdict, only a PASS is a success; `asked`: there must be one;
+ * `all`: it is all the call is for, and the last thing printed.
+ */
+export type VerdictNeed = 'made' | 'asked' | 'all';
 
 /** The outcome of a call that ran agents. */
 export function settledOutcome(settled: Settled, need: VerdictNeed, paint: Paint): Outcome {
@@ -39,7 +42,7 @@ export function exitCodeOfSettled({ runs, verdict }: Settled, need: VerdictNeed)
     case 'interrupted':
       return 1;
     default:
-      if (verdict === undefined) return need === 'asked' ? 1 : 0;
+      if (verdict === undefined) return need === 'made' ? 0 : 1;
       return verdict.verdict === 'PASS' ? 0 : 1;
   }
 }
@@ -54,7 +57,7 @@ function errorOf({ status }: Run, slug: string): Described | undefined {
 
 function textOfSettled({ task, verdict }: Settled, need: VerdictNeed, paint: Paint): string {
   const judged = verdict === undefined ? '' : verdictText(verdict, paint);
-  if (need === 'asked') return judged;
+  if (need === 'all' && verdict !== undefined) return judged;
   const steps = nextSteps(task);
   if (task.state === 'closed') return `${judged}Nothing was changed; the Task is closed.\n`;
   return steps.length === 0

@@ -18,5 +18,5 @@ export const fix: VerbRunner<AgentCommand> = async (command, context) => {
       text: `There is no open finding on ${plainLine(begun.task.slug)}; nothing to fix.\n`,
     };
   }
-  return settledOutcome(settled, 'asked', context.paint);
+  return settledOutcome(settled, 'all', context.paint);
 };

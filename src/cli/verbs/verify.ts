@@ -7,5 +7,5 @@ export const verify: VerbRunner<AgentCommand> = async (command, context) => {
   const task = await taskOf(command.target, context);
   requireModel(command.isDemo, context);
   const { begun, settled } = await follow(context, () => context.tasks.verify(task.id));
-  return settledOutcome(settled ?? { task: begun.task, runs: [] }, 'asked', context.paint);
+  return settledOutcome(settled ?? { task: begun.task, runs: [] }, 'all', context.paint);
 };

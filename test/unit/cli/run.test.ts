@@ -159,6 +159,14 @@ describe('run for people', () => {
     );
   });
 
+  it('says how to go on when it was stopped, also where a verdict was asked for', async () => {
+    const status: RunState = { state: 'stopped', startedAt: at, end: { reason: 'user', message: '', at } };
+    const host = runEnding([makeRun({ status })]);
+    assert.equal(await host.run('run', 'x', '--verify'), 130);
+    assert.equal(host.stdout, 'Next:\n  tributary resume do-it\n  tributary discard do-it\n');
+    assert.equal(host.stderr, '');
+  });
+
   it('says that nothing was changed when the Task closed by itself', async () => {
     const host = runEnding(
       [makeRun({ status: { state: 'completed', startedAt: at, end } })],
