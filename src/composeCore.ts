@@ -7,6 +7,7 @@ import {
   commandEnvironment,
   effectiveSettings,
   makeScratch,
+  markedBy,
   modelConnection,
   toolSurroundings,
 } from './composeRuns';
@@ -132,6 +133,7 @@ export const composeCore: ComposeCore = async (ports) => {
     logger,
     clock,
     delay,
+    endLeftovers,
     events,
   });
   return { repository: facts, tasks, dispose: () => tasks.dispose() };

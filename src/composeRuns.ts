@@ -11,19 +11,27 @@ import type { RepositoryFacts } from './git/repository';
 import type { Snapshots } from './git/snapshots';
 import type { Settings } from './model/settings';
 import { scrubbedEnvironment } from './process/environment';
-import { runMarkerVariable } from './process/processTree';
+import { ownerMarkerVariable, runMarkerVariable } from './process/processTree';
+import type { RunCommand } from './process/runCommand';
 import type { Store } from './store/store';
 import type { RunSupervisorDeps } from './tasks/runSupervisor';
 
-/** What commands of agents and Checks see of the environment: no key, no pager, no editor, the Run's marker. */
+/** Marks what it starts with this process's boot id, so that it can be found and ended when we are killed. */
+export function markedBy(bootId: string, runCommand: RunCommand): RunCommand {
+  return (request) => runCommand({ ...request, env: { ...request.env, [ownerMarkerVariable]: bootId } });
+}
+
+/** What commands of agents and Checks see of the environment: no key, no pager, no editor, the marks of Run and owner. */
 export function commandEnvironment(
   ports: CorePorts,
+  bootId: string,
   of: { readonly taskId: string; readonly runId: string; readonly scratch?: string },
 ): Record<string, string> {
   const scratch = of.scratch === undefined ? {} : { TRIBUTARY_SCRATCH: of.scratch, TMPDIR: of.scratch };
   return scrubbedEnvironment(ports.env, {
     TRIBUTARY_TASK: of.taskId,
     [runMarkerVariable]: of.runId,
+    [ownerMarkerVariable]: bootId,
     ...scratch,
   });
 }
@@ -31,12 +39,13 @@ export function commandEnvironment(
 /** Builds what the tools of a Run need of machine and repository. */
 export function toolSurroundings(parts: {
   readonly ports: CorePorts;
+  readonly bootId: string;
   readonly store: Store;
   readonly facts: RepositoryFacts;
   readonly changes: Changes;
   readonly snapshots: Snapshots;
 }): RunSupervisorDeps['toolContext'] {
-  const { ports, store, facts, changes, snapshots } = parts;
+  const { ports, bootId, store, facts, changes, snapshots } = parts;
   let ripgrep: Promise<string> | undefined;
   return async ({ task, run, role, place, scratch }) => {
     ripgrep ??= findRipgrep(undefined, ports.env);
@@ -49,7 +58,7 @@ export function toolSurroundings(parts: {
       canWrite: role.canWrite,
       shell: role.shell,
       allowedCommands: task.packet.acceptanceTests.map((test) => test.command),
-      commandEnv: commandEnvironment(ports, {
+      commandEnv: commandEnvironment(ports, bootId, {
         taskId: task.id,
         runId: run.id,
         ...(scratch === undefined ? {} : { scratch }),

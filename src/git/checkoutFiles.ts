@@ -6,6 +6,7 @@ import {
   lstat,
   mkdir,
   open,
+  readdir,
   readlink,
   rename,
   rmdir,
@@ -19,6 +20,9 @@ import { decodePath, encodePath, fileAt } from './parsers/pathBytes';
 import { whyUnsafe } from './safePath';
 
 type FilePath = string | Buffer;
+
+/** The names of files on their way to their place; see `writeSide`. */
+const temporaryName = /^\.tributary-[0-9a-f]{16}\.tmp$/;
 
 /** What stands at `path` below `root`, raw. No link is followed; a folder counts as no file. */
 export async function readSide(root: string, path: string): Promise<LandedSide> {
@@ -66,6 +70,21 @@ export async function writeSide(
     await unlink(temporary).catch(unlessMissing);
     await removeEmptyParents(root, made);
     throw error;
+  }
+}
+
+/** Removes the temporary files that a killed `writeSide` left beside `paths`. */
+export async function sweepTemporary(root: string, paths: readonly string[]): Promise<void> {
+  const folders = new Map(
+    paths.filter((path) => whyUnsafe(path) === undefined).map((path) => [parentOf(path), path]),
+  );
+  for (const [folder, path] of folders) {
+    if ((await standingParent(root, path)) !== 'folder') continue;
+    const place = folder === '' ? root : fileAt(root, folder);
+    for (const name of (await readdir(place).catch(unlessMissing)) ?? []) {
+      if (temporaryName.test(name))
+        await unlink(fileAt(root, `${withSlash(folder)}${name}`)).catch(unlessMissing);
+    }
   }
 }
 

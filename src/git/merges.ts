@@ -1,5 +1,5 @@
 import type { Conflict, LandedSide, LandingPath } from '../model/landing';
-import { readSide, writeSide } from './checkoutFiles';
+import { readSide, sweepTemporary, writeSide } from './checkoutFiles';
 import { locateCheckout } from './checkouts';
 import { previewMerge } from './mergePreview';
 import { stageLanding } from './mergeStaging';
@@ -51,6 +51,8 @@ export interface Merges {
    * Parents are made when missing, and removed when they became empty; a parent that is a link is refused.
    */
   putSide(checkout: string, path: string, side: LandedSide, contentFile: string): Promise<void>;
+  /** Removes the temporary files that a killed `putSide` left beside these paths. Nobody else may be writing. */
+  sweep(checkout: string, paths: readonly string[]): Promise<void>;
 }
 
 export class GitMerges implements Merges {
@@ -105,5 +107,9 @@ export class GitMerges implements Merges {
 
   putSide(checkout: string, path: string, side: LandedSide, contentFile: string): Promise<void> {
     return writeSide(checkout, path, { side, contentFile });
+  }
+
+  sweep(checkout: string, paths: readonly string[]): Promise<void> {
+    return sweepTemporary(checkout, paths);
   }
 }

@@ -12,7 +12,11 @@ export interface ProcessEntry {
 }
 
 /** The environment variable that marks every process of one command, however far it moves away. */
+export const commandMarkerVariable = 'TRIBUTARY_COMMAND';
+/** Names the Run a command belongs to, for whoever looks at it. */
 export const runMarkerVariable = 'TRIBUTARY_RUN';
+/** Marks every process that a process of ours started, by the boot id under which that one owns Runs. */
+export const ownerMarkerVariable = 'TRIBUTARY_OWNER';
 
 const isLinux = process.platform === 'linux';
 
@@ -30,7 +34,7 @@ export async function listProcessTree(rootPid: number): Promise<ProcessEntry[]> 
   return closure(all, (entry) => entry.pid === rootPid, { bySession: false });
 }
 
-/** Every running process whose environment at its start held `TRIBUTARY_RUN=marker`; Linux only. */
+/** Every running process whose environment at its start held `TRIBUTARY_COMMAND=marker`; Linux only. */
 export async function listMarkedProcesses(marker: string): Promise<ProcessEntry[]> {
   const all = await listProcesses();
   const marked = await Promise.all(all.map((entry) => hasMarker(entry.pid, marker)));
@@ -90,9 +94,18 @@ export function closure(
 
 /** True when the process was started with our marker. Unreadable (another user's, gone) counts as no. */
 export async function hasMarker(pid: number, marker: string): Promise<boolean> {
-  if (!isLinux) return false;
+  return (await startVariable(pid, commandMarkerVariable)) === marker;
+}
+
+/** What a variable held when the process was started; Linux only, `undefined` elsewhere and where it is not ours to read. */
+export async function startVariable(pid: number, name: string): Promise<string | undefined> {
+  if (!isLinux) return undefined;
+  const prefix = `${name}=`;
   const environ = await readProc(`/proc/${pid}/environ`);
-  return environ.split('\0').includes(`${runMarkerVariable}=${marker}`);
+  return environ
+    .split('\0')
+    .find((one) => one.startsWith(prefix))
+    ?.slice(prefix.length);
 }
 
 async function readEntry(pid: string): Promise<ProcessEntry | undefined> {

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { errnoOf } from '../base/errors';
 import { CommandTree } from './commandTree';
 import { OutputCapture } from './outputCapture';
-import { runMarkerVariable } from './processTree';
+import { commandMarkerVariable } from './processTree';
 import { shellLine } from './shell';
 
 /** What to run. An argument array never meets a shell; `shell` is the one place a shell is used: a tool's command. */
@@ -105,7 +105,7 @@ function spawnCommand(request: CommandRequest, marker: string): ChildProcess {
   const line = command.kind === 'shell' ? shellLine(command.text) : { ...command, isVerbatim: false };
   const options: SpawnOptions = {
     cwd: request.cwd,
-    env: { ...request.env, [runMarkerVariable]: marker },
+    env: { ...request.env, [commandMarkerVariable]: marker },
     // Its own session and group: our Ctrl-C does not reach it, and one signal reaches all of it.
     detached: process.platform !== 'win32',
     windowsHide: true,

@@ -94,6 +94,19 @@ export class FileOwners implements Owners {
     return await this.isProcessAlive(file, new Date(file.beatAt));
   }
 
+  async dead(): Promise<readonly string[]> {
+    const { paths, processes, bootId } = this.deps;
+    const host = await processes.host();
+    const dead: string[] = [];
+    for (const name of await namesIn(paths.owners)) {
+      const bytes = await readIfExists(join(paths.owners, name));
+      const file = bytes === undefined ? undefined : this.decode(bytes);
+      if (file === undefined || file.bootId === bootId || file.host !== host) continue;
+      if (!(await this.isProcessAlive(file, new Date(file.beatAt)))) dead.push(file.bootId);
+    }
+    return dead;
+  }
+
   /** The same for a process named in a lock, which is alive as long as its `at` is young when nothing else can be told. */
   async isHolderAlive(holder: ProcessRef, at: Date): Promise<boolean> {
     if (holder.bootId === this.deps.bootId) return true;

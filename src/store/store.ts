@@ -88,6 +88,8 @@ export interface Owners {
   self(): Promise<OwnerRef>;
   /** Same host: pid and process start time decide at once; else a heartbeat younger than 30 s. */
   isAlive(owner: OwnerRef): Promise<boolean>;
+  /** Boot ids of processes of this host that ended without taking their leave, as far back as a day. */
+  dead(): Promise<readonly string[]>;
   /** Stops the heartbeat and removes our file. */
   dispose(): Promise<void>;
 }

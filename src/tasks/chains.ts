@@ -4,6 +4,7 @@ import { TributaryError } from '../base/errors';
 import type { TaskId } from '../model/ids';
 import type { Task } from '../model/task';
 import type { Store } from '../store/store';
+import { isLive } from './runMachine';
 import type { RunRoad } from './runRoad';
 import type { Settled } from './taskApi';
 
@@ -26,13 +27,14 @@ export class Chains {
     this.road = deps.road;
   }
 
-  run(id: TaskId, body: (signal: AbortSignal) => Promise<Settled>): Promise<Settled> {
+  run(task: Task, body: (signal: AbortSignal) => Promise<Settled>): Promise<Settled> {
+    const { id } = task;
     if (this.running.has(id))
       throw new TributaryError('wrongState', `task ${id} still has a run going on`, {
         details: { taskId: id },
       });
     const controller = new AbortController();
-    const serving = this.serve(id);
+    const serving = this.serve(task, controller);
     const settled = body(controller.signal).finally(() => {
       serving.dispose();
       this.running.delete(id);
@@ -59,11 +61,19 @@ export class Chains {
   }
 
   /** Another process may serve the same Task: what is for a Run of its own is left to it. */
-  private serve(id: TaskId): Disposable {
-    return this.store.requests.serve(id, (request) => {
-      if (!this.road.has(request.runId)) return false;
-      if (request.kind === 'stop') this.road.stop(request.runId, 'user');
-      if (request.kind === 'message') this.road.leaveMessage(id, request.text);
+  private serve(task: Task, controller: AbortController): Disposable {
+    // What nobody took while these Runs lived is not meant for what comes after them.
+    const over = new Set(task.runs.filter((run) => !isLive(run)).map((run) => run.id));
+    const before = new Set(task.runs.map((run) => run.id));
+    return this.store.requests.serve(task.id, (request) => {
+      const { runId } = request;
+      if (over.has(runId)) return true;
+      if (before.has(runId) || !this.road.hasMade(runId)) return false;
+      if (request.kind === 'message') this.road.leaveMessage(task.id, request.text);
+      if (request.kind !== 'stop') return true;
+      // It may have ended between the asking and now: what follows from it is to stop as well.
+      if (this.road.has(runId)) this.road.stop(runId, 'user');
+      else controller.abort('user');
       return true;
     });
   }

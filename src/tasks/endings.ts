@@ -1,4 +1,5 @@
 import { assertNever, TributaryError } from '../base/errors';
+import type { LandingId, TaskId } from '../model/ids';
 import type { Task, TaskStateName } from '../model/task';
 import type { Landing } from './landing';
 import { isLive } from './runMachine';
@@ -33,8 +34,7 @@ export class Endings {
   }
 
   async accept(task: Task): Promise<AcceptOutcome> {
-    return this.locked(task, async (current) => {
-      expectState(current, ['open'], 'accept');
+    return this.from(task, ['open'], 'accept', async (current) => {
       const ready = await this.fresh(current);
       if (ready.snapshot === undefined) throw nothingToLand(task);
       const { records, landing } = this.deps;
@@ -59,19 +59,23 @@ export class Endings {
   }
 
   async undo(task: Task): Promise<UndoOutcome> {
-    return this.locked(task, async (current) => {
-      expectState(current, ['accepted'], 'undo');
+    return this.from(task, ['accepted'], 'undo', async (current) => {
       const last = current.landings.filter((one) => one.undoneAt === undefined).at(-1);
       if (last === undefined)
         throw new TributaryError('wrongState', `task ${task.id} has no landing to undo`);
       const { records, landing } = this.deps;
-      const outcome = await landing.undo(last.id);
-      if (outcome.kind === 'stale') return { kind: 'stale', task: current, paths: outcome.paths };
-      const undone = await records.change(task.id, (now) => ({
-        ...now,
-        landings: now.landings.map((one) => (one.id === last.id ? { ...one, undoneAt: records.now() } : one)),
-        pending: { to: 'open', at: records.now() },
-      }));
+      const pending = { to: 'open', at: records.now(), landingId: last.id } as const;
+      await records.change(task.id, (now) => ({ ...now, pending }));
+      const outcome = await this.orTakenBack(
+        task.id,
+        () => landing.undo(last.id),
+        () => landing.isLanded(last.id),
+      );
+      if (outcome.kind === 'stale') {
+        const kept = await records.change(task.id, withoutPending);
+        return { kind: 'stale', task: kept, paths: outcome.paths };
+      }
+      const undone = await this.markUndone(task.id, last.id);
       return { kind: 'undone', task: await this.bringBack(undone), paths: outcome.paths };
     });
   }
@@ -87,7 +91,7 @@ export class Endings {
 
   /** Takes away a Worktree in which nothing was done; the Task stays open and makes it anew when it goes on. */
   async putAway(task: Task): Promise<Task> {
-    return this.locked(task, async (current) => {
+    return this.locked(task, undefined, async (current) => {
       const ready = await this.fresh(current);
       if (ready.snapshot === undefined) await this.deps.keeper.remove(ready);
       return this.deps.records.load(task.id);
@@ -95,26 +99,30 @@ export class Endings {
   }
 
   async restore(task: Task): Promise<Task> {
-    return this.locked(task, async (before) => {
-      expectState(before, ['discarded', 'closed'], 'restore');
+    return this.from(task, ['discarded', 'closed'], 'restore', async (before) => {
+      if (before.branch === undefined) return this.setState(before, 'open');
       const { records } = this.deps;
-      const pending = await records.change(task.id, (current) => ({
-        ...current,
-        pending: { to: 'open', at: records.now() },
-      }));
-      return this.bringBack(pending);
+      const pending = { to: 'open', at: records.now() } as const;
+      const going = await records.change(task.id, (current) => ({ ...current, pending }));
+      return this.orTakenBack(
+        task.id,
+        () => this.bringBack(going),
+        async () => true,
+      );
     });
   }
 
-  /** Finishes what a dead process began. Answers the paths that keep a Landing from being finished. */
+  /**
+   * Finishes what a dead process began. Answers the paths that keep a Landing from being finished. Throws
+   * `lockTimeout` at once when the process that began it is at it still.
+   */
   async finish(task: Task): Promise<readonly string[]> {
-    return this.locked(task, async (current) => {
+    return this.locked(task, 0, async (current) => {
       const pending = current.pending;
       if (pending === undefined) return [];
       switch (pending.to) {
         case 'open':
-          await this.bringBack(current);
-          return [];
+          return this.reopen(current, pending.landingId);
         case 'discarded':
         case 'closed':
           await this.removeAndEnd(current);
@@ -134,8 +142,7 @@ export class Endings {
   }
 
   private async end(task: Task, to: TaskStateName, verb: string): Promise<Task> {
-    return this.locked(task, async (current) => {
-      expectState(current, ['open'], verb);
+    return this.from(task, ['open'], verb, async (current) => {
       if (current.branch === undefined) return this.setState(current, to);
       const ready = await this.fresh(current);
       const { records } = this.deps;
@@ -165,10 +172,53 @@ export class Endings {
     );
   }
 
+  /** The second half of an undo or a restore, wherever it was cut off. */
+  private async reopen(task: Task, landingId: LandingId | undefined): Promise<readonly string[]> {
+    if (landingId === undefined) {
+      await this.bringBack(task);
+      return [];
+    }
+    const { records, landing } = this.deps;
+    const finished = await landing.finish(landingId);
+    if (finished.strange.length > 0) return finished.strange;
+    // Cut off before its first write: it never was.
+    if (finished.state === 'landed') await records.change(task.id, withoutPending);
+    else await this.bringBack(await this.markUndone(task.id, landingId));
+    return [];
+  }
+
+  private markUndone(id: TaskId, landingId: LandingId): Promise<Task> {
+    const { records } = this.deps;
+    const undoneAt = records.now();
+    return records.change(id, (now) => ({
+      ...now,
+      landings: now.landings.map((one) => (one.id === landingId ? { ...one, undoneAt } : one)),
+      pending: { to: 'open', at: undoneAt },
+    }));
+  }
+
   private async bringBack(task: Task): Promise<Task> {
-    const standing = await this.deps.keeper.bringBack(withWorktree(task), undefined);
-    await this.deps.keeper.release(standing);
+    const { keeper } = this.deps;
+    const standing = withWorktree(task);
+    // An earlier try may have been killed half-way, or with only the record missing.
+    await keeper.settle(standing);
+    if (!(await keeper.stands(standing))) await keeper.bringBack(standing, undefined);
+    await keeper.release(standing);
     return this.setState(task, 'open');
+  }
+
+  /** A failure that left nothing half done takes the intention back too. */
+  private async orTakenBack<T>(
+    id: TaskId,
+    body: () => Promise<T>,
+    isAsBefore: () => Promise<boolean>,
+  ): Promise<T> {
+    try {
+      return await body();
+    } catch (error) {
+      if (await isAsBefore()) await this.deps.records.change(id, withoutPending);
+      throw error;
+    }
   }
 
   private setState(task: Task, state: TaskStateName): Promise<Task> {
@@ -178,9 +228,27 @@ export class Endings {
     });
   }
 
+  /** Refused at once where the state forbids it, and again under the lock. */
+  private from<T>(
+    task: Task,
+    states: readonly TaskStateName[],
+    verb: string,
+    body: (current: Task) => Promise<T>,
+  ): Promise<T> {
+    expectState(task, states, verb);
+    return this.locked(task, undefined, (current) => {
+      expectState(current, states, verb);
+      return body(current);
+    });
+  }
+
   /** Under the writer lock, with the record as it is then: another process may have ended the Task meanwhile. */
-  private async locked<T>(task: Task, body: (current: Task) => Promise<T>): Promise<T> {
-    const lock = await this.deps.keeper.lockFor(task);
+  private async locked<T>(
+    task: Task,
+    waitMs: number | undefined,
+    body: (current: Task) => Promise<T>,
+  ): Promise<T> {
+    const lock = await this.deps.keeper.lockFor(task, undefined, waitMs);
     try {
       return await body(await this.deps.records.load(task.id));
     } finally {
@@ -200,7 +268,7 @@ function nothingToLand(task: Task): TributaryError {
   });
 }
 
-/** Throws `wrongState` unless the Task is in one of `states` and none of its Runs is alive. */
+/** Throws `wrongState` unless the Task is in one of `states`, on no way elsewhere, and none of its Runs is alive. */
 export function expectState(task: Task, states: readonly TaskStateName[], verb: string): void {
   if (!states.includes(task.state)) {
     throw new TributaryError(
@@ -209,6 +277,13 @@ export function expectState(task: Task, states: readonly TaskStateName[], verb: 
       {
         details: { taskId: task.id, state: task.state, verb },
       },
+    );
+  }
+  if (task.pending !== undefined) {
+    throw new TributaryError(
+      'wrongState',
+      `task ${task.slug} is on the way to ${task.pending.to}; ${verb} has to wait for that`,
+      { details: { taskId: task.id, state: task.state, verb } },
     );
   }
   const live = task.runs.find(isLive);

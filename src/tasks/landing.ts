@@ -69,10 +69,22 @@ export class Landing {
       const stale = await this.neither(record, record.state === 'landed' ? ['after'] : ['before', 'after']);
       if (stale.length > 0) return { kind: 'stale', paths: stale };
       await this.deps.store.journal.save({ ...record, state: 'undoing' });
-      const strange = await this.write(record, 'after', 'before');
-      await this.deps.store.journal.save({ ...record, state: strange.length > 0 ? 'landed' : 'undone' });
-      return strange.length > 0 ? { kind: 'stale', paths: strange } : { kind: 'undone', paths };
+      try {
+        const strange = await this.write(record, 'after', 'before');
+        await this.deps.store.journal.save({ ...record, state: strange.length > 0 ? 'landed' : 'undone' });
+        return strange.length > 0 ? { kind: 'stale', paths: strange } : { kind: 'undone', paths };
+      } catch (error) {
+        // All of it was put back: the Landing stands as before. Otherwise `finish` goes on.
+        if ((await this.neither(record, ['after'])).length === 0)
+          await this.deps.store.journal.save({ ...record, state: 'landed' });
+        throw error;
+      }
     });
+  }
+
+  /** Whether the Landing stands whole, as far as the journal knows. */
+  async isLanded(id: LandingId): Promise<boolean> {
+    return (await this.deps.store.journal.load(id)).state === 'landed';
   }
 
   /**
@@ -84,6 +96,7 @@ export class Landing {
       const record = await this.loadIfKept(id);
       if (record === undefined) return { state: 'undone', strange: [] };
       if (record.state === 'landed' || record.state === 'undone') return { state: record.state, strange: [] };
+      await this.deps.merges.sweep(record.checkout, pathsOf(record));
       const strange = await this.neither(record, ['before', 'after']);
       if (strange.length > 0) return { state: record.state, strange };
       const isLanding = record.state === 'writing';

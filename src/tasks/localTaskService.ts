@@ -16,7 +16,7 @@ import { currentVerdict, type Task } from '../model/task';
 import type { Transcript } from '../model/transcript';
 import type { Store } from '../store/store';
 import { Chains } from './chains';
-import type { Endings } from './endings';
+import { type Endings, expectState } from './endings';
 import { findTask } from './findTask';
 import type { Landing } from './landing';
 import { reconcile } from './reconcile';
@@ -56,6 +56,8 @@ export interface TaskServiceDeps {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly delay: (ms: number) => Promise<void>;
+  /** Ends what dead processes, named by their boot ids, left running. */
+  readonly endLeftovers: (bootIds: ReadonlySet<string>) => Promise<void>;
   readonly events: {
     readonly changes: Emitter<TaskChange>;
     readonly entries: Emitter<AppendedEntry>;
@@ -155,6 +157,7 @@ export class LocalTaskService implements TaskService {
 
   async verify(id: TaskId): Promise<Started> {
     const task = await this.current(id);
+    expectState(task, ['open'], 'verify');
     return this.chain(task, (signal) => this.settling.judged(task, [], signal));
   }
 
@@ -165,6 +168,7 @@ export class LocalTaskService implements TaskService {
     const task = await this.current(id);
     const instruction = mendable(task, findingIds);
     if (instruction === undefined) return { kind: 'nothing', task };
+    expectState(task, ['open'], 'fix');
     return {
       kind: 'started',
       ...(await this.chain(task, (signal) => this.settling.fixRounds(task, instruction, signal))),
@@ -199,19 +203,17 @@ export class LocalTaskService implements TaskService {
 
   async resume(id: TaskId): Promise<Started> {
     const task = await this.current(id);
+    expectState(task, ['open'], 'resume');
     const last = task.runs.at(-1);
-    if (task.state !== 'open' || last === undefined || isLive(last) || last.status.state === 'completed') {
+    if (last?.status.state === 'completed') {
       throw new TributaryError(
         'wrongState',
         `task ${task.slug} has no run that was interrupted, stopped or failed`,
         { details: { taskId: id, verb: 'resume' } },
       );
     }
-    if (last.kind === 'verify') return this.verify(id);
-    const hasTranscript = await this.hasTranscript(task, last);
-    const spec: RunSpec = hasTranscript
-      ? { kind: 'resume', agent: last.agent, instruction: 'Go on where you were stopped.', resumes: last.id }
-      : { kind: 'retry', agent: last.agent, model: last.model, instruction: last.instruction };
+    if (last?.kind === 'verify') return this.verify(id);
+    const spec = await this.goingOn(task, last);
     return this.chain(task, (signal) =>
       this.settling.author(task, spec, this.deps.settings.verify.when, signal),
     );
@@ -295,7 +297,7 @@ export class LocalTaskService implements TaskService {
   }
 
   private async chain(task: Task, body: (signal: AbortSignal) => Promise<Settled>): Promise<Started> {
-    return { task, settled: this.chains.run(task.id, body) };
+    return { task, settled: this.chains.run(task, body) };
   }
 
   /** A record that somebody saved, perhaps another process: shown once for each time it really changed. */
@@ -316,12 +318,21 @@ export class LocalTaskService implements TaskService {
     return (await this.find(id)).task;
   }
 
-  private async hasTranscript(task: Task, run: Run): Promise<boolean> {
+  /** What a resume runs: the conversation where it was cut, or, where none had begun, the same Run again. */
+  private async goingOn(task: Task, last: Run | undefined): Promise<RunSpec> {
+    if (last === undefined) return { kind: 'first', agent: task.agent, instruction: task.packet.objective };
+    const { agent, model, instruction, resumes } = last;
+    if (await this.hasBegun(task, last))
+      return { kind: 'resume', agent, instruction: 'Go on where you were stopped.', resumes: last.id };
+    return resumes === undefined
+      ? { kind: 'retry', agent, model, instruction }
+      : { kind: last.kind, agent, model, instruction, resumes };
+  }
+
+  private async hasBegun(task: Task, run: Run): Promise<boolean> {
     try {
-      const transcript = await this.deps.store.transcripts.read(task.id, run.id);
-      return (
-        transcript.entries.some((entry) => entry.type === 'user') || transcript.header.resumes !== undefined
-      );
+      const { entries } = await this.deps.store.transcripts.read(task.id, run.id);
+      return entries.some((entry) => entry.type === 'user' || entry.type === 'message');
     } catch (error) {
       if (error instanceof TributaryError && error.code === 'unknownId') return false;
       throw error;

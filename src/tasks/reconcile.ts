@@ -2,7 +2,9 @@ import { messageOf, toTributaryError } from '../base/errors';
 import type { Logger } from '../base/logger';
 import type { Run } from '../model/run';
 import type { Task } from '../model/task';
-import type { Store, StoreProblem } from '../store/store';
+import { addUsage, noUsage, type Usage } from '../model/usage';
+import type { Worktree } from '../model/worktree';
+import type { HeldLock, Store, StoreProblem } from '../store/store';
 import type { Endings } from './endings';
 import { isLive, transition } from './runMachine';
 import { type TaskRecords, withRun } from './taskRecords';
@@ -15,12 +17,14 @@ export interface ReconcileDeps {
   readonly endings: Endings;
   /** Runs of this process are never dead. */
   readonly isOurs: (run: Run) => boolean;
+  /** Ends what dead processes, named by their boot ids, left running. */
+  readonly endLeftovers: (bootIds: ReadonlySet<string>) => Promise<void>;
   readonly logger: Logger;
 }
 
 /**
- * Brings the board to what is true after a crash: Runs of dead owners are `interrupted`, half-done endings are
- * finished, Worktrees of dead Runs are unlocked. Deletes nothing.
+ * Brings the board to what is true after a crash: what a dead process left running is ended, its Runs are
+ * `interrupted`, its Worktrees made whole or, half-made, taken back, its half-done endings finished.
  */
 export async function reconcile(
   deps: ReconcileDeps,
@@ -28,10 +32,11 @@ export async function reconcile(
 ): Promise<{ tasks: readonly Task[]; problems: readonly StoreProblem[] }> {
   const problems: StoreProblem[] = [];
   const settled: Task[] = [];
+  const worktrees = new Map((await deps.store.worktrees.list()).map((one) => [one.taskId, one]));
   for (const task of tasks) {
     const dead = await deadRuns(deps, task);
     try {
-      settled.push(await settle(deps, task, dead, problems));
+      settled.push(await settle(deps, task, { dead, worktree: worktrees.get(task.id) }, problems));
     } catch (error) {
       // One Task that cannot be settled must not hide the others, nor be shown as what it is not.
       deps.logger.error('reconcile failed', { taskId: task.id, error });
@@ -66,13 +71,56 @@ async function deadRuns(deps: ReconcileDeps, task: Task): Promise<readonly Run[]
 async function settle(
   deps: ReconcileDeps,
   task: Task,
-  dead: readonly Run[],
+  found: { readonly dead: readonly Run[]; readonly worktree: Worktree | undefined },
   problems: StoreProblem[],
 ): Promise<Task> {
-  let current = task;
-  for (const run of dead) current = await interrupt(deps, current, run);
+  const isCut = found.dead.length > 0 || isAbandoned(task, found.worktree);
+  const current = isCut ? await settleCut(deps, task) : task;
   if (current.pending === undefined) return current;
   return finishEnding(deps, current, problems);
+}
+
+/** Nobody says that they are at it, and yet it is not at rest. */
+function isAbandoned(task: Task, worktree: Worktree | undefined): boolean {
+  if (task.pending !== undefined || task.runs.length === 0 || task.runs.some(isLive)) return false;
+  return ['busy', 'creating', 'removing'].includes(worktree?.state ?? '');
+}
+
+/** How long another process that settles the same Task is waited for. */
+const settlingMs = 5_000;
+
+/** Under the writer lock: what it finds at work there belongs to nobody alive. */
+async function settleCut(deps: ReconcileDeps, task: Task): Promise<Task> {
+  const lock = await lockUnlessHeld(deps, task);
+  try {
+    const current = await deps.records.load(task.id);
+    const dead = await deadRuns(deps, current);
+    try {
+      if (lock !== undefined) await settleWorktree(deps, current, dead);
+    } finally {
+      for (const run of dead) await interrupt(deps, current, run);
+    }
+    return await deps.records.load(task.id);
+  } finally {
+    await lock?.release();
+  }
+}
+
+/** `undefined`: a living process has it, so the Worktree is that one's business. */
+async function lockUnlessHeld(deps: ReconcileDeps, task: Task): Promise<HeldLock | undefined> {
+  try {
+    return await deps.keeper.lockFor(task, undefined, task.runs.some(isLive) ? settlingMs : 0);
+  } catch (error) {
+    if (toTributaryError(error).code === 'lockTimeout') return undefined;
+    throw error;
+  }
+}
+
+async function settleWorktree(deps: ReconcileDeps, task: Task, dead: readonly Run[]): Promise<void> {
+  const owners = [...(await deps.store.owners.dead()), ...dead.map((run) => run.owner.bootId)];
+  await deps.endLeftovers(new Set(owners));
+  if (task.branch === undefined || task.worktreePath === undefined) return;
+  await deps.keeper.settle({ ...task, branch: task.branch, worktreePath: task.worktreePath });
 }
 
 function interrupted(run: Run, at: string): Run {
@@ -80,24 +128,37 @@ function interrupted(run: Run, at: string): Run {
   return isLive(run) ? transition(run, { kind: 'interrupt', end }) : run;
 }
 
-async function interrupt(deps: ReconcileDeps, task: Task, run: Run): Promise<Task> {
+async function interrupt(deps: ReconcileDeps, task: Task, run: Run): Promise<void> {
   const at = deps.records.now();
-  const saved = await deps.records.changeRun(task.id, run.id, (current) => interrupted(current, at), {
+  const usage = await spentBy(deps, task, run);
+  let isFirst = false;
+  const saved = await deps.records.changeRun(task.id, run.id, (current) => {
+    // Somebody else may have come to the same end meanwhile, and has told of it.
+    isFirst = isLive(current);
+    return isFirst ? { ...interrupted(current, at), usage } : current;
+  });
+  if (!isFirst) return;
+  await noteInTranscript(deps, run, saved);
+  await deps.records.report(saved, {
     type: 'run.ended',
     runId: run.id,
     state: 'interrupted',
     reason: 'crash',
     message: goneMessage,
-    usage: run.usage,
+    usage,
   });
-  await noteInTranscript(deps, run, saved);
-  if (saved.branch !== undefined && saved.worktreePath !== undefined) {
-    const standing = { ...saved, branch: saved.branch, worktreePath: saved.worktreePath };
-    if (await deps.keeper.isRegistered(standing)) await deps.keeper.release(standing);
-    else if ((await deps.keeper.recordOf(standing)) !== undefined)
-      await deps.keeper.record(standing, 'missing');
+}
+
+/** The dead process could not say; its transcript can. */
+async function spentBy(deps: ReconcileDeps, task: Task, run: Run): Promise<Usage> {
+  try {
+    const { entries } = await deps.store.transcripts.read(task.id, run.id);
+    const parts = entries.flatMap((entry) => (entry.type === 'usage' ? [entry.usage] : []));
+    return parts.reduce(addUsage, noUsage);
+  } catch (error) {
+    deps.logger.debug('what a dead run had spent is not known', { runId: run.id, error });
+    return run.usage;
   }
-  return saved;
 }
 
 /** The transcript says how it ended too; one that was never begun has nothing to say. */

@@ -33,7 +33,10 @@ export class Settling {
       const closed = await this.deps.endings.close(finished.task);
       return { task: closed, runs: [finished.run] };
     }
-    const isNew = finished.task.snapshot?.tree !== task.snapshot?.tree;
+    // What a Run that was cut off had changed before is verified with what its resume did.
+    const goesOn = spec.kind === 'resume' || spec.kind === 'retry';
+    const isJudged = task.verdicts.some((verdict) => verdict.tree === finished.task.snapshot?.tree);
+    const isNew = finished.task.snapshot?.tree !== task.snapshot?.tree || (goesOn && !isJudged);
     if (isNew || when === 'always') return this.afterChange(finished, when, signal);
     return { task: finished.task, runs: [finished.run] };
   }

@@ -227,7 +227,7 @@ describe('running a command', () => {
       const abort = new AbortController();
       const seen = printedPid();
       const running = runCommand(
-        shell('echo $$; echo; printenv TRIBUTARY_RUN; sleep 60', {
+        shell('echo $$; echo; printenv TRIBUTARY_COMMAND; sleep 60', {
           onOutput: seen.onOutput,
           signal: abort.signal,
         }),

@@ -42,6 +42,7 @@ class MemoryCheckout {
           .map((one) => one.path),
       stage: async () => this.changes,
       sideOf: async (_checkout, path) => this.side(path),
+      sweep: async () => undefined,
       putSide: async (_checkout, path, side) => {
         const index = this.puts;
         this.puts += 1;

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { cleanUp } from '../git/support/tempRepo';
+import { type Reply, type StrictServer, startStrictServer } from '../wire/support/strictServer';
+import { type CliRun, endClis, type JsonLine } from './support/cli';
+import {
+  assertChain,
+  assertSamePrefix,
+  assertWorktreesAgree,
+  authorRequests,
+  type BoardTask,
+  type CrashSite,
+  closeGate,
+  entriesOf,
+  entry,
+  event,
+  makeCrashSite,
+  printedEntries,
+  processesOf,
+  recordOf,
+  resumeArguments,
+  runArguments,
+  slug,
+  unanswered,
+  userSide,
+  work,
+  workBut,
+} from './support/crashSite';
+import { byRole, call, finalAnswer, passingVerifier } from './support/job';
+
+/** Longer than any command takes here, shorter than any lock is waited for. */
+const promptMs = 15_000;
+
+interface Moment {
+  readonly title: string;
+  /** The agent's answers until the kill. */
+  readonly author?: readonly Reply[];
+  readonly verifier?: readonly Reply[];
+  readonly args?: readonly string[];
+  readonly prepare?: (site: CrashSite) => Promise<unknown>;
+  /** Resolves at the moment of the kill. */
+  readonly moment: (run: CliRun, site: CrashSite) => Promise<unknown>;
+  /** What the agent's commands must have written in the end, each line once. */
+  readonly traces?: readonly string[];
+  /** Kind and state of the Run that was cut; absent: there was none yet. */
+  readonly cut?: { readonly kind: string };
+}
+
+const silentAfter = (events: number, reply: Reply): Reply => ({
+  ...reply,
+  fault: { kind: 'silence', before: events },
+});
+const saidFirst: Reply = work[0] ?? { content: [] };
+const first = { kind: 'first' };
+
+const moments: readonly Moment[] = [
+  { title: 'the Task is recorded', moment: (run) => run.waitFor(event('task.created')) },
+  { title: 'the Run is recorded', moment: (run) => run.waitFor(event('run.created')), cut: first },
+  { title: 'the Run has started', moment: (run) => run.waitFor(event('run.started')), cut: first },
+  {
+    title: 'its worktree is about to be made',
+    moment: (run) => run.waitFor(event('worktree.create.started')),
+    cut: first,
+  },
+  {
+    title: 'git is checking files out',
+    prepare: (site) => closeGate(site, 'smudge'),
+    moment: (_run, site) => site.arrivedAt('smudge'),
+    cut: first,
+  },
+  {
+    title: 'the first request is out',
+    author: workBut({ 0: silentAfter(0, saidFirst) }),
+    moment: async (run, { server }) => {
+      await Promise.all([run.waitFor(entry('message.started')), server.waitForRequests(1)]);
+    },
+    cut: first,
+  },
+  {
+    title: 'the answer is coming in',
+    author: workBut({ 0: silentAfter(4, saidFirst) }),
+    moment: (run) => run.waitFor(event('text.delta')),
+    cut: first,
+  },
+  {
+    title: 'an answer with a call is whole',
+    moment: (run) => run.waitFor(entry('message', { turn: 2 })),
+    cut: first,
+  },
+  {
+    title: 'a command has taken effect and still runs',
+    author: workBut({ 1: call('Bash', { command: 'node trace.mjs one wait gate' }) }),
+    moment: (_run, site) => site.arrivedAt('gate'),
+    traces: ['one', 'two'],
+    cut: first,
+  },
+  {
+    title: 'a command has ended and its result is on its way',
+    author: workBut({ 2: silentAfter(0, saidFirst) }),
+    moment: (run) => run.waitFor(entry('message.started', { turn: 3 })),
+    traces: ['one', 'two'],
+    cut: first,
+  },
+  {
+    title: 'a Snapshot is being taken',
+    author: workBut({
+      1: call('Bash', {
+        command: 'echo changed > slow.dat && node trace.mjs one close clean',
+      }),
+    }),
+    moment: (_run, site) => site.arrivedAt('clean'),
+    traces: ['one', 'two'],
+    cut: first,
+  },
+  {
+    title: 'the last answer is coming in',
+    author: workBut({ 4: silentAfter(5, { content: [{ type: 'text', text: finalAnswer }] }) }),
+    moment: async (run) => {
+      await run.waitFor(entry('message.started', { turn: 5 }));
+      await run.waitFor((line) => event('text.delta')(line) && String(line['text']).includes('SUMMARY'));
+    },
+    traces: ['one', 'two'],
+    cut: first,
+  },
+  {
+    title: 'the verifier works and has written to the worktree',
+    args: ['run', 'Say good day', '--verify', '--allow-commands', '--json'],
+    verifier: [
+      call('Bash', {
+        command: 'echo junk > junk.txt && echo spoilt > src/greet.js && node trace.mjs verifier',
+      }),
+      silentAfter(0, saidFirst),
+    ],
+    moment: (run) =>
+      run.waitFor((line) => entry('message.started', { turn: 2 })(line) && isVerifying(line, run)),
+    traces: ['one', 'two', 'verifier'],
+    cut: { kind: 'verify' },
+  },
+];
+
+const verifying = new WeakMap<CliRun, unknown>();
+function isVerifying(line: JsonLine, run: CliRun): boolean {
+  return verifying.get(run) === line['runId'];
+}
+
+describe('kill -9 of the process that keeps a Run, when', () => {
+  let server: StrictServer;
+  let site: CrashSite;
+
+  beforeEach(async () => {
+    server = await startStrictServer({ apiKey: 'test-key' });
+    site = await makeCrashSite(server);
+  });
+  afterEach(async () => {
+    for (const { pid } of await processesOf(site)) process.kill(pid, 'SIGKILL');
+    await endClis();
+    await server.close();
+    await cleanUp();
+  });
+
+  for (const moment of moments) {
+    it(moment.title, async () => {
+      server.script(byRole(moment.author ?? work, moment.verifier ?? passingVerifier));
+      const before = await userSide(site.repo);
+      await moment.prepare?.(site);
+      const run = site.start(moment.args ?? runArguments);
+      if (moment.cut?.kind === 'verify') {
+        const created = await run.waitFor(event('run.created', { kind: 'verify' }));
+        verifying.set(run, created['runId']);
+      }
+      await moment.moment(run, site);
+      run.kill('SIGKILL');
+      const printed = (await run.ended).lines;
+      const sentBefore = authorRequests(server).at(-1);
+
+      const task = await nextCommandSaysInterrupted(site, moment);
+      assert.deepEqual(await processesOf(site), [], 'nothing of the dead process runs');
+      await site.openGate('smudge');
+      await site.openGate('clean');
+      await site.openGate('gate');
+      assert.deepEqual(await userSide(site.repo), before);
+      await assertWorktreesAgree(site.repo);
+      await assertTranscripts(site, task, printed);
+
+      server.script(byRole(work, passingVerifier));
+      const count = authorRequests(server).length;
+      const resumed = await site.cli(...resumeArguments);
+      assert.equal(resumed.exitCode, 0, `${resumed.stderr}\n${resumed.stdout.toString()}`);
+      assert.deepEqual(server.refusals, []);
+      const sentAfter = authorRequests(server)[count];
+      if (sentBefore !== undefined && sentAfter !== undefined) assertSamePrefix(sentBefore, sentAfter);
+      assert.deepEqual(await site.traces(), moment.traces ?? ['one', 'two']);
+      assert.deepEqual(await userSide(site.repo), before);
+      await assertWorktreesAgree(site.repo);
+      const diff = (await site.cli('diff', slug)).stdout.toString();
+      assert.match(diff, /\+ {2}return 'good day, /);
+      assert.doesNotMatch(diff, /junk|spoilt/);
+    });
+  }
+});
+
+/** `list` and `show`, at once: the Run is interrupted, nothing is running. */
+async function nextCommandSaysInterrupted(site: CrashSite, { cut }: Moment): Promise<BoardTask> {
+  const began = performance.now();
+  const list = await site.cli('list', '--json');
+  const show = await site.cli('show', slug, '--json');
+  assert.ok(performance.now() - began < promptMs, 'no lock of the dead process is waited for');
+  assert.equal(list.exitCode, 0, list.stderr);
+  assert.equal(show.exitCode, 0, show.stderr);
+  const listed = JSON.parse(JSON.stringify(list.data));
+  assert.deepEqual(listed.problems, []);
+  const shown = JSON.parse(JSON.stringify(show.data));
+  const record = await recordOf(site.repo);
+  for (const runs of [listed.tasks[0].runs, shown.task.runs, record.runs]) {
+    const last = runs.at(-1);
+    assert.equal(last?.kind, cut?.kind);
+    if (last !== undefined) assert.equal(last.status?.state ?? last.state, 'interrupted');
+  }
+  return record;
+}
+
+/** All that was told is there, in order, once; and the end is written. */
+async function assertTranscripts(
+  site: CrashSite,
+  task: BoardTask,
+  printed: readonly JsonLine[],
+): Promise<void> {
+  for (const run of task.runs) {
+    const entries = await entriesOf(site.repo, task.id, run.id);
+    const told = printedEntries(printed, run.id);
+    assert.deepEqual(entries.slice(0, told.length), told);
+    assertChain(entries);
+    assert.ok(unanswered(entries).length <= 1);
+    if (entries.length === 0) continue;
+    const states = entries.filter(({ type }) => type === 'state');
+    assert.deepEqual(
+      states.map(({ state }) => state),
+      [run.status.state],
+    );
+  }
+}
