@@ -1016,3 +1016,68 @@ describe('locks and lists of Worktrees', () => {
     assert.match(listed.find((one) => one.path.endsWith('gone'))?.prunableReason ?? '', /non-existent/);
   });
 });
+
+describe('Worktrees in special repositories', () => {
+  after(cleanUp);
+
+  it('of a submodule stay out of sight of the project around it', async () => {
+    const inner = await makeRepo({ files });
+    const outer = await makeRepo();
+    await outer.git('submodule', '--quiet', 'add', inner.root, 'sub');
+    await outer.commitAll('submodule');
+    const repo = repoAt(outer.folder, join(outer.root, 'sub'));
+    const layer = await openLayer(repo.root);
+    const { root } = await layer.worktrees.chooseRoot();
+    const { path, branch } = await layer.worktrees.chooseName(root, 'x', () => false);
+    const at = { repo, layer, commit: (await layer.repository.head()).commit, path, branch };
+    await create(at);
+    assert.equal(await readFile(join(path, 'a.txt'), 'utf8'), 'a\n');
+    assert.equal(await outer.git('status', '--porcelain'), '');
+    await layer.worktrees.remove({
+      path,
+      branch,
+      keptCommit: at.commit,
+      asideDirectory: join(outer.folder, 'aside'),
+    });
+    assert.equal(await exists(path), false);
+    assert.equal(await readFile(join(repo.root, 'a.txt'), 'utf8'), 'a\n');
+  });
+
+  it('are made with every variable of git and its helpers set in the environment', async () => {
+    const repo = await makeRepo({ files });
+    const other = await makeRepo({ files: { other: 'o' } });
+    const saved = { ...process.env };
+    Object.assign(process.env, {
+      GIT_DIR: join(other.root, '.git'),
+      GIT_WORK_TREE: other.root,
+      GIT_INDEX_FILE: join(other.root, '.git', 'index'),
+      GIT_OBJECT_DIRECTORY: join(other.root, '.git', 'objects'),
+      GIT_NAMESPACE: 'n',
+      GIT_SSH_COMMAND: 'ssh',
+      GIT_ASKPASS: '/bin/false',
+      GIT_EDITOR: 'false',
+      GIT_PAGER: 'false',
+      GIT_EXTERNAL_DIFF: 'false',
+      PAGER: 'false',
+      EDITOR: 'false',
+    });
+    try {
+      const before = await fingerprint(other.root);
+      const layer = await openLayer(repo.root);
+      const { path, branch } = await layer.worktrees.chooseName(join(repo.folder, 'w'), 'x', () => false);
+      await create({ repo, layer, commit: (await layer.repository.head()).commit, path, branch });
+      const taken = await layer.snapshots.take({ worktreePath: path, taskId: 't', number: 1, message: 'm' });
+      await layer.worktrees.remove({
+        path,
+        branch,
+        keptCommit: taken.commit,
+        asideDirectory: join(repo.folder, 'aside'),
+      });
+      assert.equal(await layer.repository.resolveRef(taken.ref), taken.commit);
+      assert.deepEqual(await fingerprint(other.root), before);
+    } finally {
+      for (const name of Object.keys(process.env)) if (!(name in saved)) delete process.env[name];
+      Object.assign(process.env, saved);
+    }
+  });
+});
