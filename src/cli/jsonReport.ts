@@ -1,8 +1,8 @@
+import { plainText } from '../model/plainText';
 import type { PermissionQuestion } from '../tasks/permission';
 import type { AppendedEntry, StreamedEvent, TaskChange } from '../tasks/taskApi';
 import type { CliHost } from './host';
 import type { Described } from './messages';
-import { plainText } from './plainText';
 import type { Outcome, Report } from './report';
 
 /** One JSON object a line on stdout, as it happens; `result` last. Nothing else ever goes to stdout. */

@@ -1,8 +1,8 @@
 import { type ContentBlock, textOf } from '../model/messages';
+import { clip, plainLine, plainText } from '../model/plainText';
 import type { LiveEvent, TranscriptEntry } from '../model/transcript';
 import type { Output } from './host';
 import type { Paint } from './paint';
-import { clip, plainLine, plainText } from './plainText';
 import { durationText } from './texts';
 import { toolSummary } from './toolSummary';
 

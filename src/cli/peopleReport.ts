@@ -1,10 +1,10 @@
 import type { BoardEvent } from '../model/events';
+import { plainLine, plainText } from '../model/plainText';
 import type { AppendedEntry, StreamedEvent, TaskChange } from '../tasks/taskApi';
 import type { CliHost } from './host';
 import { LiveView } from './liveView';
 import type { Described } from './messages';
 import { makePaint, type Paint, wantsColour } from './paint';
-import { plainLine, plainText } from './plainText';
 import type { Outcome, Report } from './report';
 import { usageText } from './texts';
 

@@ -1,7 +1,7 @@
 import { SerialQueue } from '../base/async';
+import { plainLine, visibleText } from '../model/plainText';
 import type { PermissionDecision, PermissionPort, PermissionQuestion } from '../tasks/permission';
 import type { CliHost } from './host';
-import { plainLine, visibleText } from './plainText';
 import type { Report } from './report';
 
 interface Consent {

@@ -1,8 +1,8 @@
+import { plainLine } from '../model/plainText';
 import type { Run } from '../model/run';
 import { currentVerdict, type Task } from '../model/task';
 import { isLive } from '../tasks/runMachine';
 import { mendable } from '../tasks/verification';
-import { plainLine } from './plainText';
 
 /** A Task as the JSON of the command line shows it: what a script needs, without transcripts' size. */
 export function taskData(task: Task): Readonly<Record<string, unknown>> {

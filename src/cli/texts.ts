@@ -1,11 +1,11 @@
 import type { FileChange } from '../model/changes';
 import type { Conflict, LandingPath } from '../model/landing';
+import { plainLine } from '../model/plainText';
 import type { Run } from '../model/run';
 import type { Task } from '../model/task';
 import type { Usage } from '../model/usage';
 import type { Check, Finding, Verdict } from '../model/verdict';
 import type { Paint } from './paint';
-import { plainLine } from './plainText';
 
 // How the product's records read on a terminal. Everything that comes from outside goes through `plainLine`.
 

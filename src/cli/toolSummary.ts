@@ -1,4 +1,4 @@
-import { clip, plainLine } from './plainText';
+import { clip, plainLine } from '../model/plainText';
 
 /** One line that says what a tool call does; `input` is whatever the model sent. */
 export function toolSummary(name: string, input: unknown, width: number): string {

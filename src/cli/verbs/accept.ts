@@ -1,8 +1,8 @@
+import { plainLine } from '../../model/plainText';
 import { currentVerdict, type Task } from '../../model/task';
 import type { LandingPlan } from '../../tasks/taskApi';
 import type { AcceptCommand } from '../arguments';
 import { describe } from '../messages';
-import { plainLine } from '../plainText';
 import { taskData } from '../records';
 import type { Outcome } from '../report';
 import { conflictText, landingPathText } from '../texts';

@@ -1,5 +1,5 @@
+import { plainLine } from '../../model/plainText';
 import type { TargetCommand } from '../arguments';
-import { plainLine } from '../plainText';
 import { taskData } from '../records';
 import { taskOf, type VerbRunner } from '../verbContext';
 

@@ -1,7 +1,7 @@
+import { plainLine } from '../../model/plainText';
 import { mendable } from '../../tasks/verification';
 import type { AgentCommand } from '../arguments';
 import { follow } from '../follow';
-import { plainLine } from '../plainText';
 import { taskData } from '../records';
 import { settledOutcome } from '../settledOutcome';
 import { requireModel, taskOf, type VerbRunner } from '../verbContext';

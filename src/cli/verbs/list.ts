@@ -1,6 +1,6 @@
+import { clip, plainLine } from '../../model/plainText';
 import { currentVerdict, type Task } from '../../model/task';
 import type { ListCommand } from '../arguments';
-import { clip, plainLine } from '../plainText';
 import { taskData } from '../records';
 import { ageText, columns } from '../texts';
 import type { VerbRunner } from '../verbContext';

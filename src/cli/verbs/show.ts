@@ -1,11 +1,11 @@
 import { toTributaryError } from '../../base/errors';
 import type { FileChange } from '../../model/changes';
+import { plainLine, plainText } from '../../model/plainText';
 import type { Run } from '../../model/run';
 import { currentVerdict, type Task } from '../../model/task';
 import type { TargetCommand } from '../arguments';
 import { describeError } from '../messages';
 import type { Paint } from '../paint';
-import { plainLine, plainText } from '../plainText';
 import { nextSteps, taskData } from '../records';
 import { branchText, fileText, runText, usageText, verdictText } from '../texts';
 import type { VerbContext, VerbRunner } from '../verbContext';

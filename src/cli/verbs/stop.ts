@@ -1,5 +1,5 @@
+import { plainLine } from '../../model/plainText';
 import type { TargetCommand } from '../arguments';
-import { plainLine } from '../plainText';
 import type { VerbRunner } from '../verbContext';
 
 const waitMs = 5_000;

@@ -1,6 +1,6 @@
+import { plainLine } from '../../model/plainText';
 import type { TargetCommand } from '../arguments';
 import { describe } from '../messages';
-import { plainLine } from '../plainText';
 import { taskData } from '../records';
 import { taskOf, type VerbRunner } from '../verbContext';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { clip, plainLine, plainText, visibleText } from '../../../src/cli/plainText';
+import { clip, plainLine, plainText, visibleText } from '../../../src/model/plainText';
 
 describe('plain text for a terminal', () => {
   for (const [title, text, expected] of [
