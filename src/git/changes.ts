@@ -79,6 +79,7 @@ function pathArgument(path: string | undefined): string[] {
   return [path.replace(/[*?[\]\\]/g, '\\$&').replace(/[\udc80-\udcff]/gu, '?')];
 }
 
+/** Pathspecs are literal in our git; a pattern has to be allowed for the one command. */
 function limitedTo(path: string | undefined): { env?: Record<string, string> } {
   if (path === undefined || isPlainText(path)) return {};
   return { env: { GIT_LITERAL_PATHSPECS: '0', GIT_GLOB_PATHSPECS: '1' } };

@@ -153,6 +153,7 @@ async function removeEmptyParents(root: string, folders: readonly string[]): Pro
   }
 }
 
+/** Throws `stale` for a folder that holds something: it is not ours to empty. */
 async function removeEmptyFolder(file: FilePath, path: string): Promise<void> {
   await rmdir(file).catch((error: unknown) => {
     const errno = errnoOf(error);
@@ -161,6 +162,7 @@ async function removeEmptyFolder(file: FilePath, path: string): Promise<void> {
   });
 }
 
+/** Copies recorded content to a new file. Throws `corruptFile` when it is not the content that was recorded. */
 async function copyContent(
   from: FilePath,
   to: FilePath,
@@ -190,6 +192,7 @@ function isExecutable(mode: number): boolean {
   return (mode & 0o100) !== 0;
 }
 
+/** SHA-256 of a file of any size, read in pieces. */
 async function hashOf(file: FilePath): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(file)) hash.update(chunk);

@@ -66,6 +66,7 @@ export async function realParent(path: string): Promise<string> {
   return parent === undefined ? resolve(path) : join(parent, basename(path));
 }
 
+/** `path` with links above it resolved; it must itself be a folder, not a link to one. */
 async function realFolder(path: string): Promise<string> {
   const stats = await lstat(path).catch(unlessMissing);
   if (stats === undefined) throw missing(path, 'the folder is gone');

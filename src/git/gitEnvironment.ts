@@ -41,6 +41,7 @@ export const fixedArguments: readonly string[] = [
   ...fixedConfig.flatMap((setting) => ['-c', setting]),
 ];
 
+/** A path is never a pattern, a command never waits for a person, and a look never takes the index lock. */
 const fixedVariables: Readonly<Record<string, string>> = {
   LC_ALL: 'C',
   GIT_OPTIONAL_LOCKS: '0',

@@ -17,6 +17,7 @@ export type GitFailureKind =
   | 'notAWorktree'
   | 'other';
 
+/** One message of git, recognised by its words, and what it means here. */
 interface Row {
   readonly pattern: RegExp;
   readonly code: ErrorCode;

@@ -56,6 +56,7 @@ async function treeOfOurs(
   });
 }
 
+/** Wraps the three trees in commits and merges them in the object store; merge drivers of the user count. */
 async function mergeTrees(
   git: Git,
   checkout: Checkout,
@@ -97,6 +98,7 @@ async function blockedConflicts(
   return conflicts;
 }
 
+/** The conflict between what stands at one touched path and what would land there, if there is one. */
 async function blockedConflict(
   workTree: string,
   { path, newMode }: RawChange,
@@ -143,6 +145,7 @@ async function refusal(
   return { ours, merged: ours, paths: [], conflicts };
 }
 
+/** Lists what differs between two trees or commits, every rename as a deletion and an addition. */
 function differ(
   git: Git,
   checkout: Checkout,
@@ -177,6 +180,7 @@ function conflictAt(path: string, kind: string, message: string): Conflict {
   return { path, kind, message };
 }
 
+/** git and our look at the disk may find the same conflict: one is enough. */
 function withoutDoubles(conflicts: readonly Conflict[]): Conflict[] {
   const byPlace = new Map(conflicts.map((conflict) => [`${conflict.kind}\0${conflict.path}`, conflict]));
   return [...byPlace.values()];

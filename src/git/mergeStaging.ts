@@ -78,6 +78,7 @@ async function copySide(root: string, path: string, copy: string): Promise<Lande
   return copied.kind === 'file' ? { ...copied, executable: side.executable } : copied;
 }
 
+/** Describes a file git wrote, and moves it to where the journal looks for it. */
 async function moveSide(root: string, path: string, target: string): Promise<LandedSide> {
   const side = await readSide(root, path);
   if (side.kind === 'file') await rename(fileAt(root, path), target);

@@ -30,6 +30,7 @@ export async function moveBack(root: string, target: string, except: readonly st
   await moveNames(root, target, { path: '', names });
 }
 
+/** One level of `moveBack`. */
 async function moveNames(
   root: string,
   target: string,

@@ -38,6 +38,7 @@ export interface GitDeps {
 /** Milliseconds between tries while another git holds a lock: about ten seconds in all. */
 const lockWaits = [20, 50, 100, 200, 400, 800, 1_000, 1_000, 1_500, 2_000, 3_000];
 
+/** `Git` over real processes; every command of ours goes through here. */
 export function makeGit(deps: GitDeps): Git {
   const wait = deps.wait ?? delay;
   return async (command) => {
@@ -68,6 +69,7 @@ async function runOnce(deps: GitDeps, command: GitCommand): Promise<GitOutput> {
   return outputOf(command, result);
 }
 
+/** Turns how the process ended into output or a typed failure. */
 function outputOf(command: GitCommand, result: CommandResult): GitOutput {
   if (result.reason === 'cancelled') throw cancelled();
   if (result.reason === 'notStarted') throw gitNotStarted(result.startError, command.cwd);

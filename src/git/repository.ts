@@ -2,6 +2,7 @@ import { TributaryError } from '../base/errors';
 import type { Base } from '../model/packet';
 import { parseBatchedBlob } from './parsers/batch';
 import { encodePath, splitPaths } from './parsers/pathBytes';
+import { parseRefs } from './parsers/refs';
 import { isAtLeast, parseGitVersion, parseRevParse, revParseSeparator } from './parsers/revParse';
 import { type Git, lineOf } from './plumbing';
 
@@ -39,8 +40,20 @@ export interface Repository {
   readFile(treeish: string, path: string): Promise<Buffer | undefined>;
   /** Every path in a commit or tree. */
   listFiles(treeish: string): Promise<readonly string[]>;
+  /** Branches, remote branches and tags that name a commit, newest commit first. */
+  listRefs(): Promise<readonly RefChoice[]>;
+  /** First line of a commit's message. */
+  subjectOf(commit: string): Promise<string>;
   /** A full ref name (`refs/heads/...`) to its commit; `undefined` when it does not exist. */
   resolveRef(ref: string): Promise<string | undefined>;
+}
+
+/** A reference as git lists it. */
+export interface RefChoice {
+  readonly kind: 'branch' | 'remote' | 'tag';
+  readonly ref: string;
+  readonly commit: string;
+  readonly subject: string;
 }
 
 /** Older ones have no `merge-tree --write-tree`. */
@@ -79,6 +92,7 @@ export class GitRepositories implements Repositories {
     return version;
   }
 
+  /** Everything `open` needs in one command. Throws `notARepository` with the reason in `details`. */
   private async discover(directory: string, signal?: AbortSignal): Promise<Discovered> {
     const asked = ['--is-inside-git-dir', '--is-bare-repository', '--show-object-format', '--git-common-dir'];
     // The top level comes last: without a work tree git prints the others and then fails.
@@ -203,6 +217,26 @@ export class GitRepository implements Repository {
     return splitPaths((await this.git({ cwd: this.facts.root, args })).stdout);
   }
 
+  async listRefs(): Promise<readonly RefChoice[]> {
+    // A tag's own object is followed to what it names; a subject is one line and holds no NUL.
+    const format = ['%(refname)', '%(objecttype)', '%(objectname)', '%(*objecttype)', '%(*objectname)'];
+    const args = [
+      'for-each-ref',
+      '--sort=-committerdate',
+      `--format=${[...format, '%(contents:subject)'].join('%00')}`,
+    ];
+    const output = await this.git({
+      cwd: this.facts.root,
+      args: [...args, 'refs/heads', 'refs/remotes', 'refs/tags'],
+    });
+    return parseRefs(output.stdout.toString('utf8'));
+  }
+
+  async subjectOf(commit: string): Promise<string> {
+    const args = ['log', '-1', '--no-show-signature', '--format=%s', '--end-of-options', commit];
+    return (await this.ask(args)) ?? '';
+  }
+
   async resolveRef(ref: string): Promise<string | undefined> {
     if (!ref.startsWith('refs/')) throw new TributaryError('internal', `${ref} is no full ref name`);
     return this.ask(['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]);
@@ -222,6 +256,7 @@ export class GitRepository implements Repository {
     return output.exitCode === 0 ? lineOf(output) : undefined;
   }
 
+  /** Why HEAD is no commit: a branch without one, or a broken repository. */
   private withoutCommit(ref: string | undefined): TributaryError {
     if (ref === undefined) return new TributaryError('gitFailed', 'HEAD names no commit that is there');
     return new TributaryError('unbornBranch', `${ref} has no commit yet: make the first one`, {

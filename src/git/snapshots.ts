@@ -141,6 +141,7 @@ export async function restoreTree(
   return { restored, removed };
 }
 
+/** Writes some files of a tree over what stands there; links in place of folders are replaced, not followed. */
 async function checkOut(
   git: Git,
   checkout: Checkout,
@@ -155,6 +156,7 @@ async function checkOut(
   });
 }
 
+/** Where HEAD stands: a commit, a branch, both, or (orphaned) a branch without commit. */
 async function headOf(
   git: Git,
   checkout: Checkout,

@@ -71,6 +71,7 @@ async function isFullFolder(root: string, path: string): Promise<boolean> {
   return ((await readdir(fileAt(root, path)).catch(unlessMissing)) ?? []).length > 0;
 }
 
+/** Walks down to a path without following a link. */
 async function standingAt(root: string, path: string, gitlinks: ReadonlySet<string>): Promise<Standing> {
   for (const ancestor of ancestorsOf(path).reverse()) {
     if (gitlinks.has(ancestor)) return { kind: 'submodule', at: ancestor };

@@ -30,6 +30,7 @@ export class TemporaryIndex {
     return lineOf(await this.run({ args: ['write-tree'] }));
   }
 
+  /** Entries that hide edits, and gitlinks. */
   async specialEntries(): Promise<SpecialEntry[]> {
     return parseSpecialEntries((await this.run({ args: ['ls-files', '--stage', '-v', '-z'] })).stdout);
   }
@@ -39,6 +40,7 @@ export class TemporaryIndex {
     await this.update(['--add', '--remove', '--replace'], paths);
   }
 
+  /** Entries only; nothing on disk. */
   async drop(paths: readonly string[]): Promise<void> {
     await this.update(['--force-remove'], paths);
   }
@@ -80,6 +82,7 @@ export async function withTemporaryIndex<T>(
   }
 }
 
+/** A private copy whose age git judges as it would judge the original's. No index is no error. */
 async function copyIndex(from: string, to: string): Promise<void> {
   const before = await stat(from).catch(unlessMissing);
   if (before === undefined) return;

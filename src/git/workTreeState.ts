@@ -49,6 +49,7 @@ export async function recordTracked(index: TemporaryIndex): Promise<readonly Spe
   return special;
 }
 
+/** Edits and deletions of tracked files, those outside a sparse checkout too. */
 async function recordEdits(index: TemporaryIndex): Promise<void> {
   await index.run({ args: ['add', '--update', '--sparse'] });
 }
@@ -77,6 +78,7 @@ async function unregistered(index: TemporaryIndex, special: readonly SpecialEntr
   return populated.filter((path) => !registered.has(path));
 }
 
+/** Paths that `.gitmodules`, as it stands on disk, calls submodules. */
 async function submodulePaths(index: TemporaryIndex): Promise<Set<string>> {
   const args = ['config', '-z', '--file', '.gitmodules', '--get-regexp', '^submodule\\..*\\.path$'];
   // 1: none; 128: the file cannot be read as configuration.
@@ -119,6 +121,7 @@ async function entriesOf(root: string, folder: string): Promise<Entry[]> {
   return entries;
 }
 
+/** Those entries that ignore rules of any folder above them leave out. */
 async function ignoredAmong(index: TemporaryIndex, entries: readonly Entry[]): Promise<Set<string>> {
   if (entries.length === 0) return new Set();
   const { stdout } = await index.run({

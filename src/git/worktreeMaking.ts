@@ -62,6 +62,7 @@ export async function checkOutHead(git: Git, checkout: Checkout, signal?: AbortS
   await git({ ...inCheckout(checkout), args: ['read-tree', '-m', '-u', 'HEAD'], config, signal });
 }
 
+/** Folder, branch, registration, HEAD; each step leaves in `undo` how to take it back. */
 async function register(
   deps: MakingDeps,
   request: MakeWorktree,
@@ -136,6 +137,7 @@ async function tipOf(git: Git, facts: RepositoryFacts, branch: string): Promise<
   return output.exitCode === 0 ? lineOf(output) : undefined;
 }
 
+/** Throws `branchInUse` unless the branch stands at `commit` and no worktree has it checked out. */
 async function proveReusable(
   git: Git,
   facts: RepositoryFacts,
@@ -204,6 +206,7 @@ async function takeBack(
   });
 }
 
+/** A general failure of git says here that no worktree was made; a telling code stays. */
 function asWorktreeFailure(error: unknown, request: MakeWorktree): TributaryError {
   const failure = toTributaryError(error);
   const isGeneral =

@@ -129,6 +129,7 @@ async function setAside(deps: RemovalDeps, checkout: Checkout, request: RemoveWo
   }
 }
 
+/** Paths (folders whole) that hold something the kept commit does not. */
 async function unsnapshotted(git: Git, checkout: Checkout, keptCommit: string): Promise<string[]> {
   const { nested, ignored } = await withTemporaryIndex({ git, checkout }, async (index) => {
     const others = ['ls-files', '--others', '--exclude-standard', '-z'];
@@ -163,6 +164,7 @@ async function deleteTree(folder: string): Promise<void> {
   }
 }
 
+/** Makes folders writable; links are not followed, files are left. */
 async function openFolders(folder: string): Promise<void> {
   await chmod(folder, 0o700);
   for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -73,6 +73,7 @@ async function usableFolder(folder: string, anchor: string): Promise<string | un
   return existing === undefined ? folder : realpath(folder);
 }
 
+/** Whether some repository's files, ours or one around it, would show a new folder as untracked. */
 async function isInsideCheckout(folder: string): Promise<boolean> {
   for (let at = folder; ; at = dirname(at)) {
     if ((await lstat(join(at, '.git')).catch(unlessMissing)) !== undefined) return true;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  access,
   chmod,
   lstat,
   mkdir,
@@ -822,6 +823,17 @@ describe('writing a file of the checkout', () => {
     await layer.merges.putSide(root, 'empty', newContent, content);
     assert.equal(await readFile(join(root, 'empty'), 'utf8'), 'new content');
     assert.equal(await readFile(join(root, 'dir', 'c.txt'), 'utf8'), 'c\n');
+  });
+
+  it('sweeps only what a killed write left beside its path', async () => {
+    const { root, layer } = await checkout();
+    const left = '.tributary-0123456789abcdef.tmp';
+    const others = ['.tributary-notes.tmp', `${left}.mine`];
+    for (const name of [left, ...others]) await writeFile(join(root, 'dir', name), 'x');
+    await writeFile(join(root, left), 'x');
+    await layer.merges.sweep(root, ['dir/c.txt', 'missing/file', '../outside']);
+    assert.deepEqual((await readdir(join(root, 'dir'))).sort(), [...others, 'c.txt'].sort());
+    await access(join(root, left));
   });
 
   it('removes what it removed already without complaint, and only folders it emptied', async () => {

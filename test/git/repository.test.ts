@@ -257,3 +257,34 @@ describe('asking a repository', () => {
     assert.deepEqual(await fingerprint(repo.root), before);
   });
 });
+
+describe('the references a Task may start from', () => {
+  after(cleanUp);
+
+  it('are branches, remote branches and tags with the commit they name and its first line', async () => {
+    const repo = await makeRepo({ files: { a: '1' } });
+    const first = (await repo.git('rev-parse', 'HEAD')).trim();
+    await repo.git('branch', 'feature/long name'.replace(' ', '-'));
+    await repo.git('tag', 'light');
+    await repo.git('tag', '-a', '-m', 'a release', 'annotated');
+    await repo.git('tag', 'a-tree', 'HEAD^{tree}');
+    await repo.git('update-ref', 'refs/remotes/origin/main', first);
+    await repo.git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main');
+    const { repository } = await openLayer(repo.root);
+    const refs = await repository.listRefs();
+    assert.deepEqual(
+      refs.map(({ kind, ref }) => `${kind} ${ref}`).sort(),
+      [
+        'branch refs/heads/feature/long-name',
+        'branch refs/heads/main',
+        'remote refs/remotes/origin/main',
+        'tag refs/tags/annotated',
+        'tag refs/tags/light',
+      ],
+    );
+    assert.ok(refs.every(({ commit }) => commit === first));
+    const subject = await repository.subjectOf(first);
+    assert.ok(subject !== '');
+    assert.ok(refs.filter(({ ref }) => ref !== 'refs/tags/annotated').every((one) => one.subject === subject));
+  });
+});

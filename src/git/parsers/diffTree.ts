@@ -4,6 +4,7 @@ import { decodePath, splitBytes } from './pathBytes';
 
 /** Mode of a side that is not there. */
 export const absentMode = '000000';
+/** Mode of a submodule: its commit stands where a blob would. */
 export const gitlinkMode = '160000';
 
 /** One record of `diff-tree --raw -z`. Without rename detection `oldPath` is never set. */
@@ -46,6 +47,7 @@ export function parseChanges(output: Uint8Array): FileChange[] {
   return files;
 }
 
+/** Takes NUL-terminated parts one by one; running out of them is a failure, not an empty name. */
 class Reader {
   private readonly parts: readonly Uint8Array[];
   private at = 0;
@@ -68,6 +70,7 @@ class Reader {
 
 const colon = 0x3a;
 
+/** Raw records up to the first part that is none. */
 function readRaw(reader: Reader): RawChange[] {
   const changes: RawChange[] = [];
   while (reader.peek()?.[0] === colon) {
@@ -85,6 +88,7 @@ function readRaw(reader: Reader): RawChange[] {
   return changes;
 }
 
+/** One record of `--numstat -z`: counts and name in one part, or counts and then both names of a rename. */
 function readCounts(reader: Reader): LineCounts {
   const line = Buffer.from(reader.next()).toString('latin1');
   const match = /^(\d+|-)\t(\d+|-)\t/.exec(line);

@@ -9,6 +9,7 @@ export interface SpecialEntry {
 }
 
 const gitlinkMode = Buffer.from('160000');
+// Tags of ordinary entries: cached, and unmerged. Lower case would be assume-unchanged.
 const upperH = 0x48;
 const upperM = 0x4d;
 const tab = 0x09;

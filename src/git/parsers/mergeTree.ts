@@ -29,6 +29,7 @@ export function parseMergeTree(output: Uint8Array, names: ReadonlyMap<string, st
   return { tree, conflicts: [...found, ...silent.map((path) => plainConflict(path))] };
 }
 
+/** The conflicts among the messages, one per path; what git merged by itself is no news. */
 function readMessages(parts: readonly string[], names: ReadonlyMap<string, string>): Conflict[] {
   const conflicts = new Map<string, Conflict>();
   for (let at = 0; at < parts.length; ) {

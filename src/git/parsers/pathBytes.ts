@@ -63,6 +63,7 @@ function isEscape(code: number): boolean {
   return code >= escapeBase + 0x80 && code <= escapeBase + 0xff;
 }
 
+/** Character by character, for the rare name that is not UTF-8. */
 function decodeSlowly(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; ) {
@@ -78,6 +79,7 @@ function decodeSlowly(bytes: Uint8Array): string {
   return text;
 }
 
+/** The character that starts at `at`, or `undefined` when no valid one does. */
 function characterAt(bytes: Uint8Array, at: number): { text: string; length: number } | undefined {
   for (let length = 1; length <= 4 && at + length <= bytes.length; length += 1) {
     try {
