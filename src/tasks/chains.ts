@@ -27,6 +27,10 @@ export class Chains {
     this.road = deps.road;
   }
 
+  get isBusy(): boolean {
+    return this.running.size > 0;
+  }
+
   run(task: Task, body: (signal: AbortSignal) => Promise<Settled>): Promise<Settled> {
     const { id } = task;
     if (this.running.has(id))

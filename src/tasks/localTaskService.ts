@@ -26,6 +26,7 @@ import { authorRuns, Settling } from './settling';
 import type {
   AcceptOutcome,
   AppendedEntry,
+  BaseChoice,
   Board,
   LandingPlan,
   Settled,
@@ -83,6 +84,28 @@ export class LocalTaskService implements TaskService {
     this.onDidStream = deps.events.stream.event;
     this.settling = new Settling(deps);
     this.chains = new Chains({ store: deps.store, road: deps.road });
+  }
+
+  get isBusy(): boolean {
+    return this.chains.isBusy;
+  }
+
+  async bases(): Promise<readonly BaseChoice[]> {
+    const { repository } = this.deps;
+    const [head, refs] = await Promise.all([repository.head(), repository.listRefs()]);
+    const own = refs.find((one) => one.ref === head.ref);
+    const subject = own?.subject ?? (await repository.subjectOf(head.commit));
+    const branch = head.ref?.replace(/^refs\/heads\//, '');
+    return [
+      {
+        kind: 'head',
+        ref: 'HEAD',
+        commit: head.commit,
+        subject,
+        ...(branch === undefined ? {} : { branch }),
+      },
+      ...refs,
+    ];
   }
 
   async prepare(draft: TaskDraft): Promise<TaskPacket> {
@@ -195,6 +218,12 @@ export class LocalTaskService implements TaskService {
   async baseFile(id: TaskId, path: string): Promise<Uint8Array | undefined> {
     const task = await this.deps.store.tasks.load(id);
     return this.deps.repository.readFile(task.packet.repository.base.commit, path);
+  }
+
+  async taskFile(id: TaskId, version: 'snapshot' | 'verdict', path: string): Promise<Uint8Array | undefined> {
+    const task = await this.deps.store.tasks.load(id);
+    const tree = version === 'snapshot' ? task.snapshot?.tree : currentVerdict(task)?.tree;
+    return tree === undefined ? undefined : this.deps.repository.readFile(tree, path);
   }
 
   follow(): Disposable {

@@ -67,6 +67,18 @@ export interface LandingPlan {
   readonly conflicts: readonly Conflict[];
 }
 
+/** A reference that a Task may start from. */
+export interface BaseChoice {
+  readonly kind: 'head' | 'branch' | 'remote' | 'tag';
+  /** What `TaskDraft.base` takes: `HEAD` or a full ref name. */
+  readonly ref: string;
+  readonly commit: string;
+  /** The branch that HEAD is on; absent for others and for a detached HEAD. */
+  readonly branch?: string;
+  /** First line of the commit's message. */
+  readonly subject: string;
+}
+
 export type AcceptOutcome =
   | { readonly kind: 'landed'; readonly task: Task; readonly paths: readonly string[] }
   | { readonly kind: 'conflict'; readonly task: Task; readonly conflicts: readonly Conflict[] }

@@ -9,6 +9,7 @@ import type { Transcript } from '../model/transcript';
 import type {
   AcceptOutcome,
   AppendedEntry,
+  BaseChoice,
   Board,
   LandingPlan,
   Settled,
@@ -28,7 +29,11 @@ export interface TaskService {
   readonly onDidChangeTask: Event<TaskChange>;
   readonly onDidAppendEntry: Event<AppendedEntry>;
   readonly onDidStream: Event<StreamedEvent>;
+  /** Whether anything that was begun here still goes on, the gaps between Runs included. */
+  readonly isBusy: boolean;
 
+  /** HEAD first, then branches, remote branches and tags, newest commit first. Throws `unbornBranch`. */
+  bases(): Promise<readonly BaseChoice[]>;
   /** Resolves base and HEAD into a frozen packet. Throws `unknownBase`, `unbornBranch`, `badArguments`. */
   prepare(draft: TaskDraft): Promise<TaskPacket>;
   /** Stores the Task and begins; `settled` says how it ends. Throws `unknownAgent`. */
@@ -70,6 +75,8 @@ export interface TaskService {
   dismiss(id: TaskId, findingId: string, reason: string): Promise<Task>;
   /** The bytes of a file in the Task's base commit; `undefined` when it was not there. */
   baseFile(id: TaskId, path: string): Promise<Uint8Array | undefined>;
+  /** The same in the newest Snapshot, or in the tree that the current Verdict holds for; `undefined` too when there is neither. */
+  taskFile(id: TaskId, version: 'snapshot' | 'verdict', path: string): Promise<Uint8Array | undefined>;
   /** Also tells of what other processes do with the board, as `task.changed`, until disposed. */
   follow(): Disposable;
 

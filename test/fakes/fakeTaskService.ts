@@ -6,7 +6,7 @@ import type { TaskService } from '../../src/tasks/taskService';
 
 /** Answers of the front door, by method; one that is not given fails as `internal`. */
 export type Script = Partial<
-  Omit<TaskService, 'onDidChangeTask' | 'onDidAppendEntry' | 'onDidStream' | 'dispose'>
+  Omit<TaskService, 'onDidChangeTask' | 'onDidAppendEntry' | 'onDidStream' | 'isBusy' | 'dispose'>
 >;
 
 /** A front door that answers what it is told to, and fires what the test fires. */
@@ -38,6 +38,8 @@ export class FakeTaskService {
       onDidChangeTask: this.changes.event,
       onDidAppendEntry: this.entries.event,
       onDidStream: this.streams.event,
+      isBusy: false,
+      bases: logged('bases', method('bases')),
       prepare: logged('prepare', method('prepare')),
       start: logged('start', method('start')),
       followUp: logged('followUp', method('followUp')),
@@ -57,6 +59,7 @@ export class FakeTaskService {
       restore: logged('restore', method('restore')),
       dismiss: logged('dismiss', method('dismiss')),
       baseFile: logged('baseFile', method('baseFile')),
+      taskFile: logged('taskFile', method('taskFile')),
       follow: () => ({ dispose: () => undefined }),
       dispose: () => Promise.resolve(),
     };
