@@ -44,6 +44,12 @@ const table: LayerTable = {
     'src/store/': { files: ['src/base/', 'src/model/'], packages: ['zod'], node: true },
     'src/tasks/': { files: ['src/base/', 'src/model/'], packages: [], node: false },
     'src/demo/': { files: ['src/base/', 'src/model/'], packages: [], node: true },
+    'src/protocol/': { files: ['src/model/'], packages: ['zod'], node: false },
+    'src/editor/': {
+      files: ['src/base/', 'src/model/', 'src/protocol/', 'src/tasks/'],
+      packages: ['vscode'],
+      node: true,
+    },
     'src/composeCore.ts': composing,
     'src/composeRuns.ts': composing,
     'src/cli/': {
@@ -51,6 +57,8 @@ const table: LayerTable = {
       packages: [],
       node: true,
     },
+    'src/compose.ts': { files: ['src/'], packages: ['vscode'], node: true },
+    'src/extension.ts': { files: ['src/compose.ts'], packages: ['vscode'], node: false },
   },
   soleImporters: [
     { package: 'simple-git', only: 'src/git/gitClient.ts' },
