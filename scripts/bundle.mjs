@@ -1,5 +1,6 @@
 // The one place that knows how sources become bundles. Import it after `ensureDependencies()`.
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from './ensure.mjs';
@@ -17,11 +18,15 @@ const shared = {
   logLevel: 'warning',
 };
 
-/** The command line, into `dist/` or another folder. Answers esbuild's metafile. */
+/**
+ * The command line, the extension and its page, into `dist/` or another folder. Answers esbuild's metafile of the
+ * two that run in Node, which share their chunks.
+ */
 export async function bundleProduct(outdir = join(root, 'dist')) {
+  await bundlePage(join(outdir, 'webview'));
   const result = await build({
     ...shared,
-    entryPoints: { cli: 'src/cli/main.ts' },
+    entryPoints: { cli: 'src/cli/main.ts', ...whenThere({ extension: 'src/extension.ts' }) },
     outdir,
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
@@ -33,6 +38,30 @@ export async function bundleProduct(outdir = join(root, 'dist')) {
     banner: { js: requireShim },
   });
   return result.metafile;
+}
+
+/** The transcript page: one script and one style sheet, for the browser inside the editor. */
+export async function bundlePage(outdir) {
+  const entryPoints = whenThere({ transcript: 'webview-ui/main.tsx' });
+  if (Object.keys(entryPoints).length === 0) return;
+  await build({
+    absWorkingDir: root,
+    entryPoints,
+    outdir,
+    bundle: true,
+    platform: 'browser',
+    target: 'chrome128',
+    format: 'iife',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+}
+
+function whenThere(entryPoints) {
+  return Object.fromEntries(Object.entries(entryPoints).filter(([, path]) => existsSync(join(root, path))));
 }
 
 /** The sample repository and the demo's playbook, for `npm start`. */
@@ -55,12 +84,14 @@ export async function bundleFloor(entryPoints, outdir) {
   await build({ ...shared, entryPoints, outdir, splitting: true, minify: true, banner: { js: requireShim } });
 }
 
-/** Test files, one bundle each, packages left outside. */
-export async function bundleTests(files, outdir) {
+/** Test files, packages left outside. One bundle each; or with `isShared`, what they have in common loaded once. */
+export async function bundleTests(files, outdir, { isShared = false } = {}) {
   await build({
     ...shared,
     entryPoints: files,
     outdir,
+    splitting: isShared,
+    chunkNames: 'chunks/[name]-[hash]',
     outbase: join(root, 'test'),
     outExtension: { '.js': '.mjs' },
     packages: 'external',

@@ -18,7 +18,11 @@ const { values } = parseArgs({
 ensureDependencies();
 
 /** Suite name -> seconds one test may take. Each is a folder under test/; `static` is the compiler and the linter. */
-const suites = { static: 0, unit: 10, process: 30, store: 30, git: 60, wire: 60, cli: 120 };
+const suites = {
+  ...{ static: 0, unit: 10, process: 30, store: 30, git: 60, wire: 60, cli: 120 },
+  ...{ editor: 60, browser: 120 },
+};
+const inEditor = ['editor', 'browser'];
 const wanted = values.only ? values.only.split(',') : Object.keys(suites);
 for (const name of wanted) {
   if (!(name in suites)) {
@@ -36,8 +40,12 @@ try {
     await bundleProduct(join(outRoot, 'dist'));
     process.env.TRIBUTARY_DIST = join(outRoot, 'dist');
   }
+  let editor;
   for (const name of wanted) {
-    const counts = name === 'static' ? runStatic() : await runSuite(name);
+    const files = name === 'static' ? [] : testFiles(name);
+    if (name !== 'static' && files.length === 0) continue;
+    if (inEditor.includes(name)) editor ??= await prepareEditor();
+    const counts = name === 'static' ? runStatic() : await runSuite(name, files, editor);
     for (const key of Object.keys(total)) total[key] += counts[key];
   }
 } finally {
@@ -67,40 +75,80 @@ function runStatic() {
   return counts;
 }
 
-async function runSuite(name) {
+function testFiles(name) {
   const directory = join(root, 'test', name);
   const found = existsSync(directory) ? readdirSync(directory, { recursive: true }) : [];
   const chosen = values.files?.split(',');
-  const files = found
+  return found
     .filter((file) => file.endsWith('.test.ts'))
     .filter((file) => values.long || !file.endsWith('.long.test.ts'))
     .map((file) => join(directory, file))
     .filter((file) => !chosen || chosen.some((part) => file.endsWith(part)))
     .sort();
-  if (files.length === 0) return { passed: 0, failed: 0, skipped: 0 };
+}
+
+/** The editor and the extension both suites use; answers why there is none, which fails them. */
+async function prepareEditor() {
+  const { chooseEditor, stageExtension } = await import('./editorSuites.mjs');
+  try {
+    const editor = await chooseEditor();
+    const extension = join(outRoot, 'extension');
+    await stageExtension(extension);
+    return { editor, extension };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function runSuite(name, files, prepared) {
   console.log(`\n== ${name}`);
-  const { bundleTests } = await import('./bundle.mjs');
+  if (inEditor.includes(name) && prepared.problem !== undefined) {
+    console.error(`  ✖ no editor, so nothing was tested here. ${prepared.problem}`);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+  const out = name === 'editor' ? join(prepared.extension, 'test') : outRoot;
   mkdirSync(outRoot, { recursive: true });
-  await bundleTests(files, outRoot);
   const countsPath = join(outRoot, `${name}.json`);
   const request = {
-    files: files.map((file) => join(outRoot, file.slice(join(root, 'test').length).replace(/\.ts$/, '.mjs'))),
+    files: files.map((file) => join(out, file.slice(join(root, 'test').length).replace(/\.ts$/, '.mjs'))),
     grep: values.grep,
     timeoutMs: suites[name] * 1000 * (values.long ? 20 : 1),
     countsPath,
   };
-  spawnSync(
-    process.execPath,
-    ['--enable-source-maps', join(root, 'scripts', 'mochaSuite.mjs'), JSON.stringify(request)],
-    {
-      cwd: root,
-      stdio: 'inherit',
-      env: { ...process.env, ...(values.long ? { TRIBUTARY_LONG: '1' } : {}) },
-    },
-  );
+  const isClean = await start(name, { files, out, request, prepared });
   if (!existsSync(countsPath)) {
     console.error(`the ${name} suite did not finish`);
     return { passed: 0, failed: 1, skipped: 0 };
   }
-  return JSON.parse(readFileSync(countsPath, 'utf8'));
+  const counts = JSON.parse(readFileSync(countsPath, 'utf8'));
+  // Every test passed and still the process failed: that is a failure too.
+  return isClean || counts.failed > 0 ? counts : { ...counts, failed: 1 };
+}
+
+async function start(name, { files, out, request, prepared }) {
+  const { bundleTests } = await import('./bundle.mjs');
+  if (!inEditor.includes(name)) {
+    await bundleTests(files, out);
+    return runMocha(request, process.env);
+  }
+  const { editorEnvironment, runInsideEditor, runUnderDisplay } = await import('./editorSuites.mjs');
+  const env = editorEnvironment(prepared, values.long);
+  if (name === 'browser') {
+    await bundleTests(files, out, { isShared: true });
+    return runMocha(request, env, (command, args, options) =>
+      runUnderDisplay(prepared.editor, command, args, options),
+    );
+  }
+  await bundleTests([join(root, 'test', 'editor', 'index.ts'), ...files], out, { isShared: true });
+  return await runInsideEditor({ ...prepared, outRoot, request, env, isLong: values.long });
+}
+
+function runMocha(request, env, spawn = spawnSync) {
+  const script = join(root, 'scripts', 'mochaSuite.mjs');
+  const { status } = spawn(process.execPath, ['--enable-source-maps', script, JSON.stringify(request)], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...env, ...(values.long ? { TRIBUTARY_LONG: '1' } : {}) },
+  });
+  return status === 0;
 }
