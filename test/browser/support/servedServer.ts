@@ -45,6 +45,11 @@ const quietSettings = {
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
 };
 
+/** The text of `settings.json`: what was asked for, over what keeps a fresh profile quiet. */
+export function userSettings(settings: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({ ...quietSettings, ...settings }, null, 2);
+}
+
 /** Starts the served editor on a free loopback port, with data folders of its own that go away at the end. */
 export async function startServer(options: ServerOptions): Promise<ServedServer> {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'tributary-editor-')));
@@ -52,7 +57,7 @@ export async function startServer(options: ServerOptions): Promise<ServedServer>
   await mkdir(userFolder, { recursive: true });
   await mkdir(join(home, 'extensions'));
   const writeSettings = (settings: Readonly<Record<string, unknown>>) =>
-    writeFile(join(userFolder, 'settings.json'), JSON.stringify({ ...quietSettings, ...settings }, null, 2));
+    writeFile(join(userFolder, 'settings.json'), userSettings(settings));
   await writeSettings(options.settings ?? {});
   const child = spawnServer(options, home);
   const { port, output } = await listening(child);

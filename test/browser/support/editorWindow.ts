@@ -1,0 +1,113 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FrameLocator, Locator, Page } from 'playwright-core';
+
+/** What a served editor without a network says about itself whatever extension is in it. */
+const harmless = [
+  /ENOTFOUND|ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED/,
+  /vsda|serviceWorker|Service Worker|ServiceWorker/i,
+  /authentication provider 'github'/,
+  /^Canceled|: Canceled/,
+  /Failed to load resource|A bad HTTP response code \(404\) was received/,
+];
+
+/** A window of the editor as a person has it: what is seen, clicked and typed. */
+export class EditorWindow {
+  readonly page: Page;
+  /** What went wrong in the page, the editor's own known grumbling left out. */
+  readonly errors: string[] = [];
+
+  constructor(page: Page) {
+    this.page = page;
+    page.setDefaultTimeout(30_000);
+    page.on('pageerror', (error) => this.hear(error.stack ?? error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.hear(message.text());
+    });
+  }
+
+  private hear(text: string): void {
+    if (!harmless.some((pattern) => pattern.test(text))) this.errors.push(text);
+  }
+
+  /** Resolves when the window can be used. */
+  async ready(): Promise<void> {
+    await this.page.locator('.monaco-workbench .part.activitybar').waitFor({ timeout: 60_000 });
+    await this.page.locator('.monaco-workbench .part.statusbar .statusbar-item').first().waitFor();
+  }
+
+  /** Shows Tributary's view by its icon in the activity bar. */
+  async openView(): Promise<void> {
+    const tab = this.page.getByRole('tab', { name: 'Tributary' });
+    await tab.waitFor();
+    if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.locator('a').click();
+    await this.page.locator('.part.sidebar .pane-body').first().waitFor();
+  }
+
+  /** Runs a command by its title in the palette, with the keyboard. */
+  async runCommand(title: string): Promise<void> {
+    await this.page.keyboard.press('F1');
+    const input = this.quickInput();
+    await input.waitFor();
+    await input.fill(`>${title}`);
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor();
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** The field of the quick input that is open now. */
+  quickInput(): Locator {
+    return this.page.locator('.quick-input-widget:visible .quick-input-box input');
+  }
+
+  /** The title or the prompt of the quick input that is open now has this text. */
+  async waitForQuestion(text: string | RegExp): Promise<void> {
+    await this.page.locator('.quick-input-widget:visible', { hasText: text }).waitFor();
+  }
+
+  /** Types an answer into the quick input and presses Enter. */
+  async answer(text: string): Promise<void> {
+    await this.quickInput().fill(text);
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** Takes the choice with this text from the quick pick. */
+  async pick(text: string | RegExp): Promise<void> {
+    await this.page
+      .locator('.quick-input-widget:visible .monaco-list-row', { hasText: text })
+      .first()
+      .click();
+  }
+
+  /** A row of a tree view, by a text in it. */
+  row(text: string | RegExp): Locator {
+    return this.page.locator('.part.sidebar .monaco-list-row', { hasText: text });
+  }
+
+  /** A button of the modal dialog or the notification that is open. */
+  button(text: string | RegExp): Locator {
+    return this.page
+      .locator('.monaco-dialog-box .monaco-button, .notifications-toasts .monaco-button')
+      .filter({ hasText: text });
+  }
+
+  notification(text: string | RegExp): Locator {
+    return this.page.locator('.notification-toast', { hasText: text });
+  }
+
+  /** The inside of the webview that is shown. */
+  webview(): FrameLocator {
+    return this.page.frameLocator('iframe.webview.ready:visible').frameLocator('iframe#active-frame');
+  }
+
+  /** Saves what is seen as `<folder>/<name>.png` and answers the path. */
+  async screenshot(folder: string, name: string): Promise<string> {
+    await mkdir(folder, { recursive: true });
+    const path = join(folder, `${name}.png`);
+    await this.page.screenshot({ path });
+    return path;
+  }
+
+  async close(): Promise<void> {
+    await this.page.close();
+  }
+}

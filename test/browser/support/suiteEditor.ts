@@ -1,0 +1,23 @@
+import { type AppOptions, type EditorApp, startEditorApp } from './editorApp';
+import { chosenEditor, stagedExtension } from './editorChoice';
+import { plainEnvironment } from './sampleFolder';
+
+let running: Promise<EditorApp> | undefined;
+
+/** The one editor of the browser suite, started when first asked for, with the demo model chosen. */
+export function suiteEditor(): Promise<EditorApp> {
+  running ??= startEditorApp(chosenEditor(), suiteOptions());
+  return running;
+}
+
+export function suiteOptions(): AppOptions {
+  return {
+    extension: { folder: stagedExtension() },
+    settings: { 'tributary.model.provider': 'demo' },
+    env: plainEnvironment(),
+  };
+}
+
+after('the editor ends with the suite', async () => {
+  await (await running)?.end();
+});
