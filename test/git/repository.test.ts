@@ -272,19 +272,18 @@ describe('the references a Task may start from', () => {
     await repo.git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main');
     const { repository } = await openLayer(repo.root);
     const refs = await repository.listRefs();
-    assert.deepEqual(
-      refs.map(({ kind, ref }) => `${kind} ${ref}`).sort(),
-      [
-        'branch refs/heads/feature/long-name',
-        'branch refs/heads/main',
-        'remote refs/remotes/origin/main',
-        'tag refs/tags/annotated',
-        'tag refs/tags/light',
-      ],
-    );
+    assert.deepEqual(refs.map(({ kind, ref }) => `${kind} ${ref}`).sort(), [
+      'branch refs/heads/feature/long-name',
+      'branch refs/heads/main',
+      'remote refs/remotes/origin/main',
+      'tag refs/tags/annotated',
+      'tag refs/tags/light',
+    ]);
     assert.ok(refs.every(({ commit }) => commit === first));
     const subject = await repository.subjectOf(first);
     assert.ok(subject !== '');
-    assert.ok(refs.filter(({ ref }) => ref !== 'refs/tags/annotated').every((one) => one.subject === subject));
+    assert.ok(
+      refs.filter(({ ref }) => ref !== 'refs/tags/annotated').every((one) => one.subject === subject),
+    );
   });
 });
