@@ -131,3 +131,25 @@ export interface Transcript {
   /** What was wrong with the file: a half last line, a line that is no entry. Nothing is thrown away. */
   readonly problems: readonly string[];
 }
+
+/** Where reading a transcript goes on. `startOfTranscript` for the first time; else what the last part gave. */
+export interface TranscriptCursor {
+  /** Bytes read so far. */
+  readonly offset: number;
+  /** Lines read so far. */
+  readonly lines: number;
+}
+export const startOfTranscript: TranscriptCursor = { offset: 0, lines: 0 };
+
+/** The next part of a transcript, in whole lines. */
+export interface TranscriptPart {
+  /** With the first part only. */
+  readonly header?: TranscriptHeader;
+  readonly entries: readonly TranscriptEntry[];
+  readonly problems: readonly string[];
+  readonly next: TranscriptCursor;
+  /** Nothing more was in the file when this part was read. */
+  readonly isEnd: boolean;
+  /** At the end stands half a line: one being written, or what a kill left. */
+  readonly isTorn: boolean;
+}

@@ -4,7 +4,14 @@ import type { LandingId, RunId, TaskId } from '../model/ids';
 import type { LandingRecord } from '../model/landing';
 import type { OwnerRef } from '../model/run';
 import type { Task } from '../model/task';
-import type { NewEntry, Transcript, TranscriptEntry, TranscriptHeader } from '../model/transcript';
+import type {
+  NewEntry,
+  Transcript,
+  TranscriptCursor,
+  TranscriptEntry,
+  TranscriptHeader,
+  TranscriptPart,
+} from '../model/transcript';
 import type { Worktree } from '../model/worktree';
 
 /** Something on disk that could not be used; it was kept, renamed or left, never deleted. */
@@ -50,6 +57,8 @@ export interface TranscriptStore {
   reopen(taskId: TaskId, runId: RunId): Promise<TranscriptWriter>;
   /** Throws `unknownId` when there is none. */
   read(taskId: TaskId, runId: RunId): Promise<Transcript>;
+  /** What stands behind `from`, at most about a megabyte at once. Throws `unknownId` when there is none. */
+  readPart(taskId: TaskId, runId: RunId, from: TranscriptCursor): Promise<TranscriptPart>;
   /** `<runId>.output.md`, once, atomically. */
   writeOutput(taskId: TaskId, runId: RunId, text: string): Promise<void>;
   /** `runs/<runId>.out/`, not created yet. */

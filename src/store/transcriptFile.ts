@@ -50,7 +50,7 @@ export function parseTranscript(bytes: Uint8Array, migrations: Migrations): Tran
     if (migrated.kind === 'newer') return { kind: 'newer', version: migrated.version };
     return { kind: 'corrupt', reason: 'its first line is no header' };
   }
-  const { entries, problems, tail } = readEntries(lines);
+  const { entries, problems, tail } = readEntries(lines, { linesBefore: 0, skip: 1 });
   if (migrated.kind === 'newer')
     problems.unshift(`version ${migrated.version} is of a newer Tributary: read only`);
   return {
@@ -61,17 +61,21 @@ export function parseTranscript(bytes: Uint8Array, migrations: Migrations): Tran
   };
 }
 
-function readEntries(lines: Jsonl): { entries: TranscriptEntry[]; problems: string[]; tail: Tail } {
+/** The entries of some lines, without the first `skip` records; `linesBefore` of the file come before them. */
+export function readEntries(
+  lines: Jsonl,
+  { linesBefore, skip }: { readonly linesBefore: number; readonly skip: number },
+): { entries: TranscriptEntry[]; problems: string[]; tail: Tail } {
   const entries: TranscriptEntry[] = [];
   const faults = lines.faults.map(({ line, reason }) => ({
     line,
-    text: `line ${line} is left out: ${reason}`,
+    text: `line ${linesBefore + line} is left out: ${reason}`,
   }));
   let lastNumber = lines.lineCount - (lines.torn === undefined ? 1 : 2);
   let lastId: string | null = null;
-  for (const { line, value } of lines.records.slice(1)) {
+  for (const { line, value } of lines.records.slice(skip)) {
     if (isEntry(value)) entries.push(value);
-    else faults.push({ line, text: `line ${line} is left out: ${whyNoEntry(value)}` });
+    else faults.push({ line, text: `line ${linesBefore + line} is left out: ${whyNoEntry(value)}` });
     const id = isObject(value) ? value['id'] : undefined;
     if (typeof id !== 'string') continue;
     lastId = id;

@@ -5,13 +5,20 @@ import { errnoOf, TributaryError } from '../base/errors';
 import { toJsonLine } from '../base/jsonl';
 import type { Logger } from '../base/logger';
 import type { RunId, TaskId } from '../model/ids';
-import { type Transcript, type TranscriptHeader, transcriptHeaderSchema } from '../model/transcript';
+import {
+  type Transcript,
+  type TranscriptCursor,
+  type TranscriptHeader,
+  type TranscriptPart,
+  transcriptHeaderSchema,
+} from '../model/transcript';
 import { ensureFolder, readIfExists } from './disk';
 import type { Migrations } from './migrations';
 import type { StorePaths } from './paths';
 import { corruptProblem, newerProblem, problemError, type RecordFiles } from './recordFiles';
 import { boardLock, type Locks, type TranscriptStore, type TranscriptWriter } from './store';
 import { parseTranscript, type Tail, type TranscriptFile } from './transcriptFile';
+import { readTranscriptPart } from './transcriptPart';
 import { FileTranscriptWriter } from './transcriptWriter';
 
 export interface TranscriptsDeps {
@@ -74,6 +81,15 @@ export class FileTranscripts implements TranscriptStore {
   /** Safe while the owner writes: a line it has not finished is noted as cut off. */
   async read(taskId: TaskId, runId: RunId): Promise<Transcript> {
     return (await this.load(taskId, runId)).file.transcript;
+  }
+
+  async readPart(taskId: TaskId, runId: RunId, from: TranscriptCursor): Promise<TranscriptPart> {
+    const path = this.deps.paths.transcript(taskId, runId);
+    const part = await readTranscriptPart(path, from, this.deps.migrations);
+    if (part !== undefined) return part;
+    // Absent, of a newer version or damaged: told by the road that reads it whole.
+    await this.read(taskId, runId);
+    return this.readPart(taskId, runId, from);
   }
 
   /** Throws `wrongState` the second time. */

@@ -13,7 +13,7 @@ import type { Run } from '../model/run';
 import type { Settings } from '../model/settings';
 import { slugOf } from '../model/slug';
 import { currentVerdict, type Task } from '../model/task';
-import type { Transcript } from '../model/transcript';
+import type { Transcript, TranscriptCursor, TranscriptPart } from '../model/transcript';
 import type { Store } from '../store/store';
 import { Chains } from './chains';
 import { type Endings, expectState } from './endings';
@@ -285,6 +285,10 @@ export class LocalTaskService implements TaskService {
 
   transcript(taskId: TaskId, runId: RunId): Promise<Transcript> {
     return this.deps.store.transcripts.read(taskId, runId);
+  }
+
+  transcriptPart(taskId: TaskId, runId: RunId, from: TranscriptCursor): Promise<TranscriptPart> {
+    return this.deps.store.transcripts.readPart(taskId, runId, from);
   }
 
   async changes(id: TaskId): Promise<readonly FileChange[]> {

@@ -5,7 +5,7 @@ import type { RunId, TaskId } from '../model/ids';
 import type { TaskPacket } from '../model/packet';
 import type { Run } from '../model/run';
 import type { Task } from '../model/task';
-import type { Transcript } from '../model/transcript';
+import type { Transcript, TranscriptCursor, TranscriptPart } from '../model/transcript';
 import type {
   AcceptOutcome,
   AppendedEntry,
@@ -59,6 +59,8 @@ export interface TaskService {
   /** By whole id, unique prefix of an id, or slug. Throws `unknownId`, `ambiguousId`. */
   find(text: string): Promise<{ task: Task; run?: Run }>;
   transcript(taskId: TaskId, runId: RunId): Promise<Transcript>;
+  /** What was appended since `from`: for those who watch a Run, their own or another process's. Throws `unknownId` before it began. */
+  transcriptPart(taskId: TaskId, runId: RunId, from: TranscriptCursor): Promise<TranscriptPart>;
   /** What the Task changed: base..newest Snapshot, or the Worktree as it stands when it is there. */
   changes(id: TaskId): Promise<readonly FileChange[]>;
   /** The same as a patch that git can apply. */

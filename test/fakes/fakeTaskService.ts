@@ -50,6 +50,7 @@ export class FakeTaskService {
       list: logged('list', method('list')),
       find: logged('find', method('find')),
       transcript: logged('transcript', method('transcript')),
+      transcriptPart: logged('transcriptPart', method('transcriptPart')),
       changes: logged('changes', method('changes')),
       patch: logged('patch', method('patch')),
       preview: logged('preview', method('preview')),

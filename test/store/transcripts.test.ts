@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { type FileOps, systemFileOps } from '../../src/base/atomicFile';
 import { makeRunId } from '../../src/model/ids';
-import type { NewEntry } from '../../src/model/transcript';
+import { type NewEntry, startOfTranscript, type TranscriptPart } from '../../src/model/transcript';
 import type { Store } from '../../src/store/store';
 import { Board, HandClock, newHeader, someRun, someTask } from './boards';
+
+const notesOf = ({ entries }: TranscriptPart): string[] =>
+  entries.map((entry) => (entry.type === 'note' ? entry.text : entry.type));
 
 const note = (text: string): NewEntry => ({ type: 'note', code: 'test', text });
 
@@ -47,6 +50,58 @@ describe('A transcript', () => {
     const transcript = await store.transcripts.read(someTask, someRun);
     assert.deepEqual(transcript, { header: newHeader(), entries: [first, second], problems: [] });
     assert.equal(file(), board.path('tasks', someTask, 'runs', `${someRun}.jsonl`));
+  });
+
+  it('is read in parts that go on where the last one ended', async () => {
+    const writer = await store.transcripts.create(newHeader());
+    await writer.append(note('one'));
+    const first = await store.transcripts.readPart(someTask, someRun, startOfTranscript);
+    assert.deepEqual(first.header, newHeader());
+    assert.deepEqual(notesOf(first), ['one']);
+    assert.equal(first.isEnd, true);
+    const nothing = await store.transcripts.readPart(someTask, someRun, first.next);
+    assert.deepEqual([nothing.header, notesOf(nothing), nothing.next], [undefined, [], first.next]);
+    await writer.append(note('two'));
+    await writer.append(note('three'));
+    await writer.close();
+    const second = await store.transcripts.readPart(someTask, someRun, first.next);
+    assert.deepEqual([second.header, notesOf(second)], [undefined, ['two', 'three']]);
+  });
+
+  it('gives half a line only once it is whole, and names a damaged one by its line of the file', async () => {
+    await begun('one');
+    const first = await store.transcripts.readPart(someTask, someRun, startOfTranscript);
+    const line = JSON.stringify({ ...note('ü two'), id: 'e2', parentId: 'e1', at: 'now' });
+    const bytes = Buffer.from(`not json\n${line}\n`);
+    await appendFile(file(), bytes.subarray(0, bytes.indexOf('ü') + 1));
+    const half = await store.transcripts.readPart(someTask, someRun, first.next);
+    assert.deepEqual([notesOf(half), half.isTorn], [[], true]);
+    assert.deepEqual(half.problems, ['line 3 is left out: not JSON']);
+    await appendFile(file(), bytes.subarray(bytes.indexOf('ü') + 1));
+    const whole = await store.transcripts.readPart(someTask, someRun, half.next);
+    assert.deepEqual([notesOf(whole), whole.isTorn, whole.problems], [['ü two'], false, []]);
+  });
+
+  it('in parts is the same as whole, also where a line is longer than a part', async () => {
+    await begun('small', 'x'.repeat(1_500_000), 'y'.repeat(700_000), 'z'.repeat(700_000), 'end');
+    const texts: string[] = [];
+    let parts = 0;
+    for (let from = startOfTranscript; ; parts += 1) {
+      const part = await store.transcripts.readPart(someTask, someRun, from);
+      texts.push(...notesOf(part));
+      from = part.next;
+      if (part.isEnd) break;
+    }
+    assert.ok(parts >= 1, 'there was more than one part');
+    assert.deepEqual(texts, await textsRead());
+  });
+
+  it('has no parts before it was begun', async () => {
+    const read = (): Promise<unknown> => store.transcripts.readPart(someTask, someRun, startOfTranscript);
+    await assert.rejects(read(), { code: 'unknownId' });
+    await mkdir(board.path('tasks', someTask, 'runs'), { recursive: true });
+    await writeFile(file(), '{"v":1,"type":"hea');
+    await assert.rejects(read(), { code: 'unknownId' });
   });
 
   it('is created once only', async () => {
