@@ -248,7 +248,9 @@ export class Endings {
     waitMs: number | undefined,
     body: (current: Task) => Promise<T>,
   ): Promise<T> {
-    const lock = await this.deps.keeper.lockFor(task, undefined, waitMs);
+    const { keeper } = this.deps;
+    const lock =
+      waitMs === undefined ? await keeper.writerLock(task) : await keeper.lockFor(task, undefined, waitMs);
     try {
       return await body(await this.deps.records.load(task.id));
     } finally {

@@ -182,7 +182,7 @@ export class RunRoad {
 
   private async inWorktree(task: Task, job: SlotJob): Promise<RunOutcome> {
     const { keeper } = this.deps;
-    const lock = await keeper.lockFor(task, job.signal);
+    const lock = await keeper.writerLock(task, job.signal);
     let standing: TaskWithWorktree | undefined;
     try {
       // Another process may have ended the Task while the lock was waited for.

@@ -1,3 +1,4 @@
+import { throwIfCancelled } from '../base/async';
 import { TributaryError } from '../base/errors';
 import type { Changes } from '../git/changes';
 import type { Repository } from '../git/repository';
@@ -83,6 +84,8 @@ export class Verification {
       await this.deps.keeper.guardTree(ready, tree);
       return this.hostChecks(task, placeOfTask(ready, tree), signal);
     });
+    // Checks that were cut short say nothing.
+    throwIfCancelled(signal);
     const verdict = await this.judge(task, { runId, tree, at: this.deps.records.now(), hostChecks });
     return { ...(await this.save(task, verdict)), runs: [] };
   }
@@ -102,7 +105,7 @@ export class Verification {
     signal: AbortSignal,
     body: (ready: TaskWithWorktree) => Promise<T>,
   ): Promise<T> {
-    const lock = await this.deps.keeper.lockFor(task, signal);
+    const lock = await this.deps.keeper.writerLock(task, signal);
     try {
       const ready = await this.deps.keeper.ensure(task, runId, signal);
       try {

@@ -36,6 +36,26 @@ export class WorktreeKeeper {
     return this.deps.store.locks.acquire(name, { waitMs, ...(signal ? { signal } : {}) });
   }
 
+  /** The same, for whoever cannot do without: throws `wrongState`, naming the process that is at work there. */
+  async writerLock(task: Task, signal?: AbortSignal): Promise<HeldLock> {
+    try {
+      return await this.lockFor(task, signal);
+    } catch (error) {
+      const failure = toTributaryError(error);
+      if (failure.code !== 'lockTimeout') throw failure;
+      const { pid, host } = failure.details;
+      const who = pid === undefined ? 'another process' : `process ${String(pid)} on ${String(host)}`;
+      throw new TributaryError(
+        'wrongState',
+        `${who} is at work on task ${task.slug}; wait for it, or stop it`,
+        {
+          cause: error,
+          details: { taskId: task.id },
+        },
+      );
+    }
+  }
+
   /** Chooses a free name and records it as `creating`, so that no other process takes it. */
   async reserve(slug: string, task: Task): Promise<TaskWithWorktree & { readonly slug: string }> {
     const { store, worktrees, records } = this.deps;

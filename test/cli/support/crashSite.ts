@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { watch } from 'node:fs';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fingerprint, gitAt, makeRepo, type TempRepo } from '../../git/support/tempRepo';
 import { isObject, type JsonObject } from '../../wire/support/strictRules';
@@ -101,10 +101,16 @@ export function closeGate(site: CrashSite, name: string): Promise<void> {
   return writeFile(join(site.repo.folder, `closed-${name}`), '');
 }
 
-/** The agent's whole work: read, a command, an edit, a command, the answer. */
+export async function forgetGates(site: CrashSite): Promise<void> {
+  for (const name of await readdir(site.repo.folder))
+    if (name.startsWith('closed-')) await rm(join(site.repo.folder, name));
+}
+
+/** The agent's whole work: a command, an edit, a command, the answer. It reads again before it edits: a resumed Run must. */
 export const work: readonly Reply[] = [
   call('Read', { file_path: 'src/greet.js' }, 'First I read what the greeting says now, then I change it.'),
   call('Bash', { command: 'node trace.mjs one' }),
+  call('Read', { file_path: 'src/greet.js' }),
   call('Edit', { file_path: 'src/greet.js', old_string: 'hello, ', new_string: 'good day, ' }),
   call('Bash', { command: 'node trace.mjs two' }),
   { content: [{ type: 'text', text: finalAnswer }] },
