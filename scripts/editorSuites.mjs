@@ -18,6 +18,7 @@ export async function stageExtension(folder) {
   const { bundleProduct } = await import('./bundle.mjs');
   mkdirSync(folder, { recursive: true });
   const shipped = [
+    '.vscodeignore',
     'package.json',
     'package.nls.json',
     'l10n',
@@ -33,11 +34,12 @@ export async function stageExtension(folder) {
 }
 
 /** Tells the test process which editor and which extension it is about. */
-export function editorEnvironment({ editor, extension }) {
+export function editorEnvironment({ editor, extension, vsix }) {
   return {
     ...process.env,
     TRIBUTARY_TEST_EDITOR: JSON.stringify(editor),
     TRIBUTARY_TEST_EXTENSION: extension,
+    ...(vsix === undefined ? {} : { TRIBUTARY_TEST_VSIX: vsix }),
   };
 }
 

@@ -15,7 +15,8 @@ export async function packExtension(folder, packagePath) {
     // Everything needed is inside the bundles; `@vscode/ripgrep` would tie the file to one platform.
     dependencies: false,
     allowMissingRepository: true,
-    skipLicense: false,
+    // The README's links to other pages are for those who have the sources.
+    rewriteRelativeLinks: false,
   });
   return packagePath;
 }

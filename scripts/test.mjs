@@ -94,7 +94,9 @@ async function prepareEditor() {
     const editor = await chooseEditor();
     const extension = join(outRoot, 'extension');
     await stageExtension(extension);
-    return { editor, extension };
+    if (!wanted.includes('browser')) return { editor, extension };
+    const { packExtension } = await import('./package.mjs');
+    return { editor, extension, vsix: await packExtension(extension, join(outRoot, 'tributary.vsix')) };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }

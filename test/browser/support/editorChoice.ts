@@ -16,14 +16,21 @@ export type DesktopEditor = z.infer<typeof desktop>;
 
 /** The editor this test run was told to use. */
 export function chosenEditor(): EditorChoice {
-  const text = process.env['TRIBUTARY_TEST_EDITOR'];
-  if (text === undefined) throw new Error('no editor was chosen: run this through `npm test`');
-  return editorChoice.parse(JSON.parse(text));
+  return editorChoice.parse(JSON.parse(given('TRIBUTARY_TEST_EDITOR')));
 }
 
 /** The folder that stands for the extension in this test run: manifest, `dist/`, `media/`. */
 export function stagedExtension(): string {
-  const folder = process.env['TRIBUTARY_TEST_EXTENSION'];
-  if (folder === undefined) throw new Error('no extension was staged: run this through `npm test`');
-  return folder;
+  return given('TRIBUTARY_TEST_EXTENSION');
+}
+
+/** The packed extension of this test run. */
+export function packedExtension(): string {
+  return given('TRIBUTARY_TEST_VSIX');
+}
+
+function given(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set: run this through \`npm test\``);
+  return value;
 }

@@ -71,7 +71,7 @@ export async function startServer(options: ServerOptions): Promise<ServedServer>
       const query = new URLSearchParams();
       query.set(folder === undefined ? 'ew' : 'folder', folder ?? 'true');
       if (payload.length > 0) query.set('payload', JSON.stringify(payload));
-      return `http://${authority}/?${query}`;
+      return `http://${authority}/?${query.toString().replaceAll('%2F', '/')}`;
     },
     writeSettings,
     end: async () => {

@@ -1,10 +1,13 @@
 import { type AppOptions, type EditorApp, startEditorApp } from './editorApp';
-import { chosenEditor, stagedExtension } from './editorChoice';
+import { chosenEditor, packedExtension } from './editorChoice';
 import { plainEnvironment } from './sampleFolder';
 
 let running: Promise<EditorApp> | undefined;
 
-/** The one editor of the browser suite, started when first asked for, with the demo model chosen. */
+/**
+ * The one editor of the browser suite, started when first asked for: a clean profile with the packed extension
+ * installed and the demo model chosen.
+ */
 export function suiteEditor(): Promise<EditorApp> {
   running ??= startEditorApp(chosenEditor(), suiteOptions());
   return running;
@@ -12,7 +15,7 @@ export function suiteEditor(): Promise<EditorApp> {
 
 export function suiteOptions(): AppOptions {
   return {
-    extension: { folder: stagedExtension() },
+    extension: { vsix: packedExtension() },
     settings: { 'tributary.model.provider': 'demo' },
     env: plainEnvironment(),
   };
