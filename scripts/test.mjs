@@ -62,6 +62,7 @@ function runStatic() {
     join(root, 'node_modules', '.bin', process.platform === 'win32' ? `${name}.cmd` : name);
   for (const [label, command, args] of [
     ['types', bin('tsc'), ['--noEmit']],
+    ['types of the page', bin('tsc'), ['--noEmit', '-p', 'webview-ui']],
     ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],
   ]) {
     const result = spawnSync(command, args, {
