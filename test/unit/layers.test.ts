@@ -47,9 +47,10 @@ const table: LayerTable = {
     'src/protocol/': { files: ['src/model/'], packages: ['zod'], node: false },
     'src/editor/': {
       files: ['src/base/', 'src/model/', 'src/protocol/', 'src/tasks/'],
-      packages: ['vscode'],
+      packages: ['vscode', 'zod', 'diff'],
       node: true,
     },
+    'src/composeSample.ts': composing,
     'src/composeCore.ts': composing,
     'src/composeRuns.ts': composing,
     'src/cli/': {

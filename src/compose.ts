@@ -1,0 +1,149 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { resolveCredentials } from './agent/modelTable';
+import { Activities } from './editor/activities';
+import { Announcer } from './editor/announcer';
+import { WindowBoards } from './editor/boards';
+import { ChangedFiles } from './editor/changedFiles';
+import { registerCommands } from './editor/commands/commandTable';
+import { CommandConsent } from './editor/consent';
+import { type Dialogs, windowDialogs } from './editor/dialogs';
+import { FindingActions } from './editor/findings/findingActions';
+import { FindingDiagnostics } from './editor/findings/findingDiagnostics';
+import { InboxNotices } from './editor/inboxNotices';
+import { OutputLog } from './editor/outputLog';
+import { QuestionInbox } from './editor/permissionInbox';
+import { Resumer } from './editor/resumer';
+import { OwnRuns } from './editor/resuming';
+import { baseScheme, snapshotScheme, TaskFileSystem } from './editor/review/taskFileSystem';
+import { Secrets } from './editor/secrets';
+import { EditorSettings } from './editor/settings';
+import { Surroundings } from './editor/surroundings';
+import { TaskTree } from './editor/taskTree';
+
+/** What a test inside the editor looks at, and answers dialogs by. */
+export interface Parts {
+  readonly boards: WindowBoards;
+  readonly tree: TaskTree;
+  readonly view: vscode.TreeView<unknown>;
+  readonly inbox: QuestionInbox;
+  readonly consent: CommandConsent;
+  readonly secrets: Secrets;
+  readonly findings: FindingDiagnostics;
+  /** Its members may be replaced. */
+  readonly dialogs: { -readonly [K in keyof Dialogs]: Dialogs[K] };
+}
+
+export interface Composed {
+  readonly parts: Parts;
+  /** Interrupts the Runs of this window, waits until that is written, and gives everything back. */
+  dispose(): Promise<void>;
+}
+
+/** The parts list of the extension. Costs a few reads of files: the core is loaded when a board is there or wanted. */
+export function compose(context: vscode.ExtensionContext): Composed {
+  const log = new OutputLog();
+  const dialogs = { ...windowDialogs };
+  const secrets = new Secrets({
+    box: context.secrets,
+    fromEnvironment: () => resolveCredentials(process.env),
+    logger: log,
+  });
+  log.redactWith((text) => secrets.redact(text));
+  const announcer = new Announcer({ dialogs, logger: log, redact: (text) => secrets.redact(text) });
+  const settings = new EditorSettings({ logger: log });
+  const inbox = new QuestionInbox({ logger: log });
+  const consent = new CommandConsent({ memory: context.globalState, logger: log });
+  const version = versionOf(context);
+  const boards = new WindowBoards({
+    folders: trustedFolders,
+    compose: async ({ root, commonDir }) => {
+      const { composeCore } = await import('./composeCore');
+      return composeCore({
+        directory: root,
+        settings: settings.now,
+        env: process.env,
+        credentials: () => secrets.credentials(),
+        permission: consent.portFor(commonDir, inbox),
+        appVersion: version,
+        logger: log,
+      });
+    },
+    logger: log,
+  });
+  const activities = new Activities({ boards, logger: log });
+  const files = new ChangedFiles({ boards, logger: log });
+  const tree = new TaskTree({ boards, activities, files, inbox, logger: log });
+  const view = vscode.window.createTreeView('tributary.tasks', { treeDataProvider: tree });
+  const hasModel = async (): Promise<boolean> =>
+    settings.now.model.provider === 'demo' || (await secrets.credentials()) !== undefined;
+  const surroundings = new Surroundings({ boards, inbox, view, hasModel, logger: log });
+  const findings = new FindingDiagnostics({ boards, files, logger: log });
+  const own = new OwnRuns(context.workspaceState);
+  const resume = (): 'automatic' | 'ask' | 'never' => settings.now.resume;
+  const resumer = new Resumer({ boards, own, setting: resume, announcer, dialogs, logger: log });
+  const notices = new InboxNotices({ inbox, boards, dialogs, tree, view });
+  const fileSystem = new TaskFileSystem({ boards, logger: log });
+  const renew = (): void => {
+    boards.renew();
+    void surroundings.refreshModel();
+  };
+  const commands = registerCommands({
+    boards,
+    files,
+    tree,
+    view,
+    inbox,
+    consent,
+    secrets,
+    dialogs,
+    announcer,
+    log,
+    memory: context.workspaceState,
+    makeSample: async () => {
+      const { makeSample } = await import('./composeSample');
+      return makeSample(join(context.globalStorageUri.fsPath, 'samples'), process.env);
+    },
+  });
+  const subscriptions = vscode.Disposable.from(
+    vscode.workspace.registerFileSystemProvider(baseScheme, fileSystem, { isReadonly: true }),
+    vscode.workspace.registerFileSystemProvider(snapshotScheme, fileSystem, { isReadonly: true }),
+    vscode.languages.registerCodeActionsProvider({ scheme: 'file' }, new FindingActions(findings), {
+      providedCodeActionKinds: FindingActions.kinds,
+    }),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => void boards.refresh()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void boards.refresh()),
+    settings.onDidChange(renew),
+    secrets.onDidChange(renew),
+  );
+  void boards.refresh();
+  return {
+    parts: { boards, tree, view, inbox, consent, secrets, findings, dialogs },
+    async dispose() {
+      // First nothing new may begin; then what runs is interrupted and written down; then the surfaces go.
+      subscriptions.dispose();
+      commands.dispose();
+      resumer.dispose();
+      await boards.dispose();
+      for (const part of [notices, findings, surroundings, view, tree, files, activities, fileSystem])
+        part.dispose();
+      secrets.dispose();
+      settings.dispose();
+      log.dispose();
+    },
+  };
+}
+
+/** Nothing of a workspace that is not trusted is looked at. */
+function trustedFolders(): readonly string[] {
+  if (!vscode.workspace.isTrusted) return [];
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  return folders.filter(({ uri }) => uri.scheme === 'file').map(({ uri }) => uri.fsPath);
+}
+
+function versionOf(context: vscode.ExtensionContext): string {
+  const manifest: unknown = context.extension.packageJSON;
+  const version =
+    typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : undefined;
+  return typeof version === 'string' ? version : '0.0.0';
+}

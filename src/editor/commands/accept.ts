@@ -1,0 +1,158 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Conflict, LandingPath } from '../../model/landing';
+import { plainLine } from '../../model/plainText';
+import { currentVerdict, openFindings } from '../../model/task';
+import type { AcceptOutcome, LandingPlan } from '../../tasks/taskApi';
+import { currentUri, stands } from '../review/review';
+import { canAccept, judgedOf } from '../taskStatus';
+import { judgedText, shown } from '../taskWords';
+import type { Command, CommandContext } from './commandContext';
+import { type Target, targetOf } from './targets';
+
+const shownPaths = 20;
+
+/** Shows what would be written, and writes it when the user says so. */
+export const accept: Command = {
+  id: 'tributary.task.accept',
+  async run(context, argument) {
+    const target = await targetOf(context, argument, vscode.l10n.t('Accept'), canAccept);
+    if (target === undefined) return;
+    const plan = await savedPlan(context, target);
+    if (plan === undefined) return;
+    if (plan.conflicts.length > 0) return sayConflicts(context, target, plan.conflicts);
+    const accepting = vscode.l10n.t('Accept');
+    const question = vscode.l10n.t('Accept "{0}"?', nameOf(target));
+    if ((await context.dialogs.decide(question, planText(plan), accepting)) !== accepting) return;
+    await sayOutcome(context, target, await target.board.core.tasks.accept(target.task.id));
+  },
+};
+
+/** The plan once no editor holds unsaved text for a path of it; `undefined`: the user left it so. */
+async function savedPlan(context: CommandContext, target: Target): Promise<LandingPlan | undefined> {
+  const { tasks } = target.board.core;
+  const plan = await tasks.preview(target.task.id);
+  const unsaved = unsavedOn(target, plan);
+  if (unsaved.length === 0) return plan;
+  const save = vscode.l10n.t('Save and Continue');
+  const chosen = await context.dialogs.decide(
+    vscode.l10n.t('Files that would be written have unsaved changes. Save them first?'),
+    unsaved.map(({ fileName }) => plainLine(fileName)).join('\n'),
+    save,
+  );
+  if (chosen !== save) return undefined;
+  for (const document of unsaved) {
+    if (!(await document.save())) {
+      await context.dialogs.say(
+        'warning',
+        vscode.l10n.t('{0} could not be saved, so nothing was written.', plainLine(document.fileName)),
+      );
+      return undefined;
+    }
+  }
+  return tasks.preview(target.task.id);
+}
+
+function unsavedOn({ task }: Target, plan: LandingPlan): vscode.TextDocument[] {
+  const paths = [...plan.paths, ...plan.conflicts].map(({ path }) =>
+    join(task.packet.repository.root, ...path.split('/')),
+  );
+  return vscode.workspace.textDocuments.filter(
+    ({ isDirty, uri }) => isDirty && uri.scheme === 'file' && paths.includes(uri.fsPath),
+  );
+}
+
+/** What the user decides on: the Verdict, then every file with what happens to it. */
+export function planText({ task, paths }: LandingPlan): string {
+  const judged = judgedOf(task);
+  const findings = openFindings(task).length;
+  const verdict =
+    judged === undefined
+      ? currentVerdict(task) === undefined
+        ? vscode.l10n.t('Not verified.')
+        : vscode.l10n.t('Changed since it was verified.')
+      : vscode.l10n.t('Verdict: {0}.', judgedText({ ...judged, findings }));
+  if (paths.length === 0)
+    return `${verdict}\n\n${vscode.l10n.t('Nothing would be written: your checkout has all of it already.')}`;
+  const lines = paths.slice(0, shownPaths).map(pathText);
+  const more = paths.length - lines.length;
+  const rest = more > 0 ? [vscode.l10n.t('… and {0} more', more)] : [];
+  const root = vscode.l10n.t('Written into {0}:', plainLine(task.packet.repository.root));
+  return [verdict, '', root, ...lines, ...rest].join('\n');
+}
+
+/** `A`, `M` or `D` and the path. */
+function pathText({ path, before, after }: LandingPath): string {
+  const letter = before === 'absent' ? 'A' : after === 'absent' ? 'D' : 'M';
+  return `${letter}  ${plainLine(path)}`;
+}
+
+async function sayOutcome(context: CommandContext, target: Target, outcome: AcceptOutcome): Promise<void> {
+  const { dialogs } = context;
+  switch (outcome.kind) {
+    case 'landed': {
+      const undo = vscode.l10n.t('Undo');
+      const message =
+        outcome.paths.length === 1
+          ? vscode.l10n.t('Accepted "{0}": 1 file written.', nameOf(target))
+          : vscode.l10n.t('Accepted "{0}": {1} files written.', nameOf(target), outcome.paths.length);
+      // Not awaited: a notification may stand for long.
+      void dialogs.say('info', message, undo).then((chosen) => {
+        if (chosen === undo)
+          void vscode.commands.executeCommand('tributary.task.undo', { taskId: target.task.id });
+      });
+      return;
+    }
+    case 'conflict':
+      return sayConflicts(context, target, outcome.conflicts);
+    case 'stale': {
+      const again = vscode.l10n.t('Look Again');
+      const message = vscode.l10n.t(
+        'Nothing was written: files changed after they were looked at: {0}.',
+        outcome.paths.map(plainLine).join(', '),
+      );
+      if ((await dialogs.say('warning', message, again)) === again)
+        await vscode.commands.executeCommand('tributary.task.accept', { taskId: target.task.id });
+    }
+  }
+}
+
+/** Conflicts by file; picking one shows both sides. */
+async function sayConflicts(
+  context: CommandContext,
+  target: Target,
+  conflicts: readonly Conflict[],
+): Promise<void> {
+  const show = vscode.l10n.t('Show Conflicts');
+  const lines = conflicts.map(({ path, kind }) => `${plainLine(path)} (${plainLine(kind)})`);
+  const chosen = await context.dialogs.decide(
+    vscode.l10n.t('"{0}" conflicts with your checkout. Nothing was written.', nameOf(target)),
+    `${lines.slice(0, shownPaths).join('\n')}\n\n${vscode.l10n.t(
+      'Change the files so that they agree, or ask the agent in a follow-up.',
+    )}`,
+    show,
+  );
+  if (chosen !== show) return;
+  const reply = await context.dialogs.pick({
+    title: vscode.l10n.t('Conflicts'),
+    placeHolder: vscode.l10n.t('Choose a file to see both sides'),
+    items: conflicts.map(({ path, kind, message }) => ({
+      label: plainLine(path),
+      description: plainLine(kind),
+      detail: plainLine(message),
+      path,
+    })),
+  });
+  if (reply.kind === 'given') await openBothSides(target, reply.value.path);
+}
+
+async function openBothSides({ task }: Target, path: string): Promise<void> {
+  const checkout = vscode.Uri.file(join(task.packet.repository.root, ...path.split('/')));
+  const theirs = currentUri(task, path, await stands(task));
+  const title = vscode.l10n.t('{0}: your checkout and the Task', plainLine(path));
+  await vscode.commands.executeCommand('vscode.diff', checkout, theirs, title);
+}
+
+function nameOf({ task }: Target): string {
+  return shown(task.packet.objective, 60);
+}

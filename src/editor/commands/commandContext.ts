@@ -1,0 +1,35 @@
+import type * as vscode from 'vscode';
+import type { Announcer } from '../announcer';
+import type { WindowBoards } from '../boards';
+import type { ChangedFiles } from '../changedFiles';
+import type { CommandConsent, Memory } from '../consent';
+import type { Dialogs } from '../dialogs';
+import type { OutputLog } from '../outputLog';
+import type { PermissionInbox } from '../permissionInbox';
+import type { Secrets } from '../secrets';
+import type { TaskTree } from '../taskTree';
+import type { TreeNode } from '../treeNodes';
+
+/** What commands work with. */
+export interface CommandContext {
+  readonly boards: WindowBoards;
+  readonly files: ChangedFiles;
+  readonly tree: TaskTree;
+  readonly view: vscode.TreeView<TreeNode>;
+  readonly inbox: PermissionInbox;
+  readonly consent: CommandConsent;
+  readonly secrets: Secrets;
+  readonly dialogs: Dialogs;
+  readonly announcer: Announcer;
+  readonly log: OutputLog;
+  /** Remembers per workspace. */
+  readonly memory: Memory;
+  /** Makes the sample repository in a fresh folder; answers the folder. */
+  readonly makeSample: () => Promise<string>;
+}
+
+/** One command; `argument` is whatever the editor hands over: a row of the tree, `{taskId, runId?}`, a file, nothing. */
+export interface Command {
+  readonly id: `tributary.${string}`;
+  run(context: CommandContext, argument: unknown): Promise<void>;
+}

@@ -1,0 +1,64 @@
+import * as vscode from 'vscode';
+import { accept } from './accept';
+import { allowQuestion, denyQuestion } from './answerQuestion';
+import type { Command, CommandContext } from './commandContext';
+import { allowCommands, revokeCommands } from './consent';
+import { discard } from './discard';
+import { dismissFinding } from './dismissFinding';
+import { fix } from './fix';
+import { fixFinding } from './fixFinding';
+import { followUp } from './followUp';
+import { clearKey, setKey } from './key';
+import { newTask } from './newTask';
+import { openDemo } from './openDemo';
+import { openTerminal, openWorktree } from './openWorktree';
+import { restore } from './restore';
+import { resume } from './resume';
+import { revealOfFile } from './revealOfFile';
+import { review } from './review';
+import { showOutput } from './showOutput';
+import { stop } from './stop';
+import { undo } from './undo';
+import { verify } from './verify';
+
+/** Every command there is; the manifest lists the same. */
+export const commandTable: readonly Command[] = [
+  newTask,
+  review,
+  accept,
+  discard,
+  undo,
+  restore,
+  verify,
+  fix,
+  resume,
+  stop,
+  followUp,
+  openWorktree,
+  openTerminal,
+  revealOfFile,
+  fixFinding,
+  dismissFinding,
+  allowQuestion,
+  denyQuestion,
+  setKey,
+  clearKey,
+  allowCommands,
+  revokeCommands,
+  openDemo,
+  showOutput,
+];
+
+/** Registers them all; a failure is said once. */
+export function registerCommands(context: CommandContext): vscode.Disposable {
+  const registered = commandTable.map((command) =>
+    vscode.commands.registerCommand(command.id, async (argument: unknown) => {
+      try {
+        await command.run(context, argument);
+      } catch (error) {
+        await context.announcer.failed(command.id, error);
+      }
+    }),
+  );
+  return vscode.Disposable.from(...registered);
+}

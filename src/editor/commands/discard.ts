@@ -1,0 +1,34 @@
+import * as vscode from 'vscode';
+import { isAtRest } from '../taskStatus';
+import { shown } from '../taskWords';
+import type { Command } from './commandContext';
+import { targetOf } from './targets';
+
+/** Ends a Task without its change, after asking once; it can be restored. */
+export const discard: Command = {
+  id: 'tributary.task.discard',
+  async run(context, argument) {
+    const title = vscode.l10n.t('Discard');
+    const target = await targetOf(
+      context,
+      argument,
+      title,
+      (task) => task.state === 'open' && isAtRest(task),
+    );
+    if (target === undefined) return;
+    const { task } = target;
+    const name = shown(task.packet.objective, 60);
+    const chosen = await context.dialogs.decide(
+      vscode.l10n.t('Discard "{0}"?', name),
+      vscode.l10n.t('Its worktree goes. A snapshot is kept, so that it can be restored.'),
+      title,
+    );
+    if (chosen !== title) return;
+    await target.board.core.tasks.discard(task.id);
+    const restore = vscode.l10n.t('Restore');
+    void context.dialogs.say('info', vscode.l10n.t('Discarded "{0}".', name), restore).then((again) => {
+      if (again === restore)
+        void vscode.commands.executeCommand('tributary.task.restore', { taskId: task.id });
+    });
+  },
+};

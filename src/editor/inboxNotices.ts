@@ -1,0 +1,67 @@
+import * as vscode from 'vscode';
+import { DisposableStack } from '../base/disposable';
+import { visibleText } from '../model/plainText';
+import type { PermissionQuestion } from '../tasks/permission';
+import type { Boards } from './boards';
+import type { Dialogs } from './dialogs';
+import type { QuestionInbox } from './permissionInbox';
+import type { TaskTree } from './taskTree';
+import { shown } from './taskWords';
+import type { TreeNode } from './treeNodes';
+
+export interface InboxNoticesDeps {
+  readonly inbox: QuestionInbox;
+  readonly boards: Boards;
+  readonly dialogs: Dialogs;
+  readonly tree: TaskTree;
+  readonly view: vscode.TreeView<TreeNode>;
+}
+
+/** Tells of each new question without getting in the way: a notification, and its row in the tree. */
+export class InboxNotices implements vscode.Disposable {
+  private readonly deps: InboxNoticesDeps;
+  private readonly subscriptions = new DisposableStack();
+  private readonly told = new Set<string>();
+
+  constructor(deps: InboxNoticesDeps) {
+    this.deps = deps;
+    this.subscriptions.add(
+      deps.inbox.onDidChange(() => {
+        for (const question of deps.inbox.pending) if (!this.told.has(question.id)) void this.tell(question);
+      }),
+    );
+  }
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  private async tell(question: PermissionQuestion): Promise<void> {
+    const { inbox, dialogs, boards } = this.deps;
+    this.told.add(question.id);
+    void this.reveal(question);
+    const allow = vscode.l10n.t('Allow');
+    const deny = vscode.l10n.t('Deny');
+    const always = vscode.l10n.t('Allow All in This Repository…');
+    // A decision is about the whole command: nothing of it is cut off or hidden.
+    const message = vscode.l10n.t(
+      '{0} wants to run in its worktree: {1}',
+      shown(question.agent),
+      visibleText(question.command),
+    );
+    const chosen = await dialogs.say('info', message, allow, deny, always);
+    if (chosen === allow) inbox.answer(question.id, true);
+    if (chosen === deny) inbox.answer(question.id, false);
+    if (chosen === always) {
+      const repositoryId = boards.find(question.taskId)?.board.id;
+      await vscode.commands.executeCommand('tributary.consent.allowCommands', { repositoryId });
+    }
+  }
+
+  /** Opens the Task's row where the view is seen, so that the question is. */
+  private async reveal(question: PermissionQuestion): Promise<void> {
+    const { view, tree } = this.deps;
+    if (!view.visible) return;
+    await view.reveal(tree.nodeOf(question.taskId), { select: false, focus: false, expand: 1 });
+  }
+}

@@ -1,0 +1,43 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { FileChange } from '../../model/changes';
+import type { Task } from '../../model/task';
+import { shown } from '../taskWords';
+import { baseScheme, snapshotScheme, taskFileUri } from './taskFileSystem';
+
+/** `[label, left, right]` of one file, as `vscode.changes` takes it. */
+type Resource = [vscode.Uri, vscode.Uri | undefined, vscode.Uri | undefined];
+
+/** Opens what a Task changed as one multi-file difference: its base on the left, its Worktree on the right. */
+export async function openReview(task: Task, files: readonly FileChange[]): Promise<void> {
+  const isStanding = await stands(task);
+  const resources = files.filter(isNameable).map((file) => resourceOf(task, file, isStanding));
+  const title = vscode.l10n.t('Review: {0}', shown(task.packet.objective));
+  await vscode.commands.executeCommand('vscode.changes', title, resources);
+}
+
+/** A name with bytes that are no text has no address in an editor. */
+export function isNameable({ path, oldPath = '' }: FileChange): boolean {
+  return !/\p{Surrogate}/u.test(path) && !/\p{Surrogate}/u.test(oldPath);
+}
+
+/** Whether the Task's Worktree can be read now. */
+export async function stands(task: Task): Promise<boolean> {
+  if (task.worktreePath === undefined || task.state !== 'open') return false;
+  return (await stat(task.worktreePath).catch(() => undefined))?.isDirectory() === true;
+}
+
+/** The file as the Task has it: the Worktree's own, so that edits, problems and comments are on it. */
+export function currentUri(task: Task, path: string, isStanding: boolean): vscode.Uri {
+  return isStanding && task.worktreePath !== undefined
+    ? vscode.Uri.file(join(task.worktreePath, ...path.split('/')))
+    : taskFileUri(snapshotScheme, task, path);
+}
+
+function resourceOf(task: Task, file: FileChange, isStanding: boolean): Resource {
+  const { path, oldPath = path, status } = file;
+  const left = status === 'added' ? undefined : taskFileUri(baseScheme, task, oldPath);
+  const right = status === 'deleted' ? undefined : currentUri(task, path, isStanding);
+  return [currentUri(task, path, isStanding), left, right];
+}

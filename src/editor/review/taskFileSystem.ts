@@ -1,0 +1,113 @@
+import * as vscode from 'vscode';
+import type { Logger } from '../../base/logger';
+import { type TaskId, taskIdSchema } from '../../model/ids';
+import type { Task } from '../../model/task';
+import type { Boards } from '../boards';
+
+/** The left side of a review: files of the Task's base commit. */
+export const baseScheme = 'tributary-base';
+/** The right side where no Worktree stands: files of the newest Snapshot. */
+export const snapshotScheme = 'tributary-snapshot';
+
+export type TaskScheme = typeof baseScheme | typeof snapshotScheme;
+
+/**
+ * The address of a file of a Task. The path is the one in the repository, so that languages and icons are found;
+ * the authority names the Task; the query tells one state of it from the next.
+ */
+export function taskFileUri(scheme: TaskScheme, task: Task, path: string): vscode.Uri {
+  const version = scheme === baseScheme ? task.packet.repository.base.commit : task.snapshot?.tree;
+  // An authority is compared in lower case.
+  return vscode.Uri.from({
+    scheme,
+    authority: task.id.toLowerCase(),
+    path: `/${path}`,
+    query: version ?? '',
+  });
+}
+
+/** The Task that an address of ours names. */
+export function taskOfUri(uri: vscode.Uri): TaskId | undefined {
+  if (uri.scheme !== baseScheme && uri.scheme !== snapshotScheme) return undefined;
+  const parsed = taskIdSchema.safeParse(uri.authority.replace(/(\d{8})t/, '$1T'));
+  return parsed.success ? parsed.data : undefined;
+}
+
+/**
+ * Files of Tasks as they are in git, bytes and all, read-only. A file system, not a text provider: pictures and
+ * other encodings are then compared as the editor compares any.
+ */
+export class TaskFileSystem implements vscode.FileSystemProvider {
+  readonly onDidChangeFile: vscode.Event<vscode.FileChangeEvent[]>;
+  private readonly changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
+  private readonly boards: Boards;
+  private readonly logger: Logger;
+
+  constructor(deps: { readonly boards: Boards; readonly logger: Logger }) {
+    this.boards = deps.boards;
+    this.logger = deps.logger;
+    this.onDidChangeFile = this.changed.event;
+  }
+
+  /** What an address names never changes, so there is nothing to watch. */
+  watch(): vscode.Disposable {
+    return new vscode.Disposable(() => undefined);
+  }
+
+  async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    const { length } = await this.read(uri);
+    return {
+      type: vscode.FileType.File,
+      ctime: 0,
+      mtime: 0,
+      size: length,
+      permissions: vscode.FilePermission.Readonly,
+    };
+  }
+
+  readFile(uri: vscode.Uri): Promise<Uint8Array> {
+    return this.read(uri);
+  }
+
+  readDirectory(): [string, vscode.FileType][] {
+    return [];
+  }
+
+  createDirectory(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri);
+  }
+
+  writeFile(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri);
+  }
+
+  delete(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri);
+  }
+
+  rename(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri);
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+  }
+
+  private async read(uri: vscode.Uri): Promise<Uint8Array> {
+    const taskId = taskOfUri(uri);
+    const found = taskId === undefined ? undefined : this.boards.find(taskId);
+    if (found === undefined) throw vscode.FileSystemError.FileNotFound(uri);
+    const { tasks } = found.board.core;
+    const path = uri.path.slice(1);
+    try {
+      const bytes =
+        uri.scheme === baseScheme
+          ? await tasks.baseFile(found.task.id, path)
+          : await tasks.taskFile(found.task.id, 'snapshot', path);
+      if (bytes !== undefined) return bytes;
+    } catch (error) {
+      this.logger.warn('a file of a task could not be read', { uri: uri.toString(), error });
+    }
+    throw vscode.FileSystemError.FileNotFound(uri);
+  }
+}

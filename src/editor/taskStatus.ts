@@ -1,0 +1,108 @@
+import type { Run, RunEnd } from '../model/run';
+import { currentVerdict, openFindings, type Task } from '../model/task';
+import type { VerdictWord } from '../model/verdict';
+import { isLive } from '../tasks/runMachine';
+import type { Activity } from './activity';
+
+/** What the live Run is for, where it is not the Task's own work. */
+export type Stage = 'working' | 'verifying' | 'fixing';
+
+/** What a Task shows of itself, in one line; words and icons for it are in `taskWords.ts`. */
+export type TaskStatus =
+  | { readonly kind: 'live'; readonly stage: Stage; readonly activity: Activity | undefined }
+  | { readonly kind: 'ready'; readonly files: number | undefined; readonly judged: Judged | undefined }
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'cut'; readonly state: 'failed' | 'stopped' | 'interrupted'; readonly end: RunEnd }
+  | { readonly kind: 'ended'; readonly state: 'accepted' | 'discarded' | 'closed' }
+  | { readonly kind: 'ending'; readonly to: Task['state'] }
+  | { readonly kind: 'waiting' };
+
+export interface Judged {
+  readonly verdict: VerdictWord;
+  readonly findings: number;
+}
+
+/** What is known of a Task beside its record. */
+export interface Known {
+  /** Of the live Run, where it lives in this window. */
+  readonly activity?: Activity | undefined;
+  /** Files that differ from the base. */
+  readonly files?: number | undefined;
+}
+
+export function statusOf(task: Task, known: Known = {}): TaskStatus {
+  if (task.pending !== undefined) return { kind: 'ending', to: task.pending.to };
+  const live = task.runs.find(isLive);
+  if (live !== undefined) return { kind: 'live', stage: stageOf(live), activity: known.activity };
+  if (task.state !== 'open') return { kind: 'ended', state: task.state };
+  const last = task.runs.at(-1);
+  if (last === undefined) return { kind: 'waiting' };
+  const { status } = last;
+  if (status.state === 'failed' || status.state === 'stopped' || status.state === 'interrupted')
+    return { kind: 'cut', state: status.state, end: status.end };
+  if (task.snapshot === undefined) return { kind: 'answered' };
+  return { kind: 'ready', files: known.files, judged: judgedOf(task) };
+}
+
+/** Whether the Task waits for the user to review it. */
+export function isReady(task: Task): boolean {
+  return statusOf(task).kind === 'ready';
+}
+
+/** Whether there is something that `accept` could land. */
+export function canAccept(task: Task): boolean {
+  return isAtRest(task) && task.state === 'open' && task.snapshot !== undefined;
+}
+
+/** Whether no Run of the Task lives and no ending is under way. */
+export function isAtRest(task: Task): boolean {
+  return task.pending === undefined && !task.runs.some(isLive);
+}
+
+/** Whether `resume` has a Run to go on with. */
+export function canResume(task: Task): boolean {
+  return isAtRest(task) && task.state === 'open' && task.runs.at(-1)?.status.state !== 'completed';
+}
+
+/** The Verdict that counts, unless the Worktree has moved on since. */
+export function judgedOf(task: Task): Judged | undefined {
+  const verdict = currentVerdict(task);
+  if (verdict === undefined || verdict.tree !== task.snapshot?.tree) return undefined;
+  return { verdict: verdict.verdict, findings: openFindings(task).length };
+}
+
+function stageOf(run: Run): Stage {
+  if (run.kind === 'verify' || run.kind === 'review') return 'verifying';
+  return run.kind === 'fix' ? 'fixing' : 'working';
+}
+
+/** Numbers for badge and status bar. */
+export interface Counts {
+  readonly running: number;
+  readonly ready: number;
+  readonly waiting: number;
+}
+
+/** `askingTasks`: Tasks with a question that waits for the user. */
+export function countTasks(tasks: readonly Task[], askingTasks: ReadonlySet<string>): Counts {
+  return {
+    running: tasks.filter((task) => task.runs.some(isLive)).length,
+    ready: tasks.filter(isReady).length,
+    waiting: tasks.filter((task) => askingTasks.has(task.id)).length,
+  };
+}
+
+/** Open Tasks first, newest first; then those that ended. */
+export function inOrder(tasks: readonly Task[]): Task[] {
+  const rank = (task: Task): number => (task.state === 'open' ? 0 : 1);
+  return [...tasks].sort((a, b) => rank(a) - rank(b) || b.id.localeCompare(a.id));
+}
+
+/** What a Run's node shows. */
+export function durationMs(run: Run, now: Date): number | undefined {
+  const { status } = run;
+  const from = 'startedAt' in status ? status.startedAt : undefined;
+  if (from === undefined) return undefined;
+  const to = 'end' in status ? Date.parse(status.end.at) : now.getTime();
+  return Math.max(0, to - Date.parse(from));
+}

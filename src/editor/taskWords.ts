@@ -1,0 +1,209 @@
+import * as vscode from 'vscode';
+import { clip, plainLine } from '../model/plainText';
+import type { RunKind } from '../model/run';
+import type { Usage } from '../model/usage';
+import type { VerdictWord } from '../model/verdict';
+import type { Activity } from './activity';
+import { shortReason } from './messages';
+import type { Counts, Judged, Stage, TaskStatus } from './taskStatus';
+
+const shownLength = 80;
+
+/** Text from a model, a file or a user as part of a row: one line, nothing hidden, not too long. */
+export function shown(text: string, length = shownLength): string {
+  return clip(plainLine(text), length);
+}
+
+export function activityText(activity: Activity): string {
+  switch (activity.kind) {
+    case 'queued':
+      return vscode.l10n.t('waiting for a slot');
+    case 'worktree':
+      return vscode.l10n.t('worktree');
+    case 'thinking':
+      return vscode.l10n.t('thinking');
+    case 'reading':
+      return vscode.l10n.t('reading {0}', shown(activity.path));
+    case 'editing':
+      return vscode.l10n.t('editing {0}', shown(activity.path));
+    case 'searching':
+      return vscode.l10n.t('searching {0}', shown(activity.pattern));
+    case 'running':
+      return vscode.l10n.t('running {0}', shown(activity.command));
+    case 'planning':
+      return vscode.l10n.t('planning');
+    case 'comparing':
+      return vscode.l10n.t('looking at the difference');
+    case 'reporting':
+      return vscode.l10n.t('reporting {0}', shown(activity.title));
+    case 'tool':
+      return shown(activity.name);
+    case 'asking':
+      return vscode.l10n.t('waiting for you: {0}', shown(activity.command));
+    case 'retrying':
+      return vscode.l10n.t('retrying in {0}: {1}', durationText(activity.waitMs), shortReason(activity.code));
+  }
+}
+
+/** What the row of a Task says behind its objective. */
+export function statusText(status: TaskStatus): string {
+  switch (status.kind) {
+    case 'live':
+      return liveText(status.stage, status.activity);
+    case 'waiting':
+      return vscode.l10n.t('waiting to start');
+    case 'ending':
+      return vscode.l10n.t('finishing');
+    case 'answered':
+      return vscode.l10n.t('answered');
+    case 'ready':
+      return readyText(status.files, status.judged);
+    case 'cut':
+      return cutText(status.state, status.end.reason);
+    case 'ended':
+      return endedText(status.state);
+  }
+}
+
+function liveText(stage: Stage, activity: Activity | undefined): string {
+  // Its Worktree stands already: the host's own checks come first.
+  const isBeginning = activity?.kind === 'worktree' && stage !== 'working';
+  const doing = activity === undefined || isBeginning ? undefined : activityText(activity);
+  switch (stage) {
+    case 'working':
+      return doing ?? vscode.l10n.t('running in another process');
+    case 'verifying':
+      return doing === undefined ? vscode.l10n.t('verifying') : vscode.l10n.t('verifying: {0}', doing);
+    case 'fixing':
+      return doing === undefined ? vscode.l10n.t('fixing') : vscode.l10n.t('fixing: {0}', doing);
+  }
+}
+
+function readyText(files: number | undefined, judged: Judged | undefined): string {
+  const ready =
+    files === undefined
+      ? vscode.l10n.t('ready')
+      : files === 1
+        ? vscode.l10n.t('ready: 1 file')
+        : vscode.l10n.t('ready: {0} files', files);
+  return judged === undefined ? ready : `${ready} · ${judgedText(judged)}`;
+}
+
+export function judgedText({ verdict, findings }: Judged): string {
+  if (findings === 0) return verdictText(verdict);
+  return findings === 1
+    ? vscode.l10n.t('{0}, 1 finding', verdictText(verdict))
+    : vscode.l10n.t('{0}, {1} findings', verdictText(verdict), findings);
+}
+
+/** The three words are the product's own and are not translated. */
+export function verdictText(verdict: VerdictWord): string {
+  return verdict === 'none' ? vscode.l10n.t('no verdict') : verdict;
+}
+
+export function cutText(state: 'failed' | 'stopped' | 'interrupted', reason: string): string {
+  switch (state) {
+    case 'failed':
+      return vscode.l10n.t('failed: {0}', shortReason(reason));
+    case 'stopped':
+      return vscode.l10n.t('stopped');
+    case 'interrupted':
+      return vscode.l10n.t('interrupted');
+  }
+}
+
+export function endedText(state: 'accepted' | 'discarded' | 'closed'): string {
+  switch (state) {
+    case 'accepted':
+      return vscode.l10n.t('accepted');
+    case 'discarded':
+      return vscode.l10n.t('discarded');
+    case 'closed':
+      return vscode.l10n.t('closed, nothing to accept');
+  }
+}
+
+export function runKindText(kind: RunKind): string {
+  switch (kind) {
+    case 'first':
+      return vscode.l10n.t('first run');
+    case 'followUp':
+      return vscode.l10n.t('follow-up');
+    case 'fix':
+      return vscode.l10n.t('fix');
+    case 'verify':
+      return vscode.l10n.t('verification');
+    case 'review':
+      return vscode.l10n.t('review');
+    case 'retry':
+      return vscode.l10n.t('retry');
+    case 'resume':
+      return vscode.l10n.t('resumed');
+    case 'child':
+      return vscode.l10n.t('child');
+  }
+}
+
+/** An icon for each state: its shape says it, its colour only helps. */
+export function statusIcon(status: TaskStatus): vscode.ThemeIcon {
+  switch (status.kind) {
+    case 'live':
+      if (status.activity?.kind === 'asking') return icon('bell-dot', 'charts.yellow');
+      if (status.activity?.kind === 'queued') return icon('clock', 'charts.blue');
+      return icon('loading~spin', 'charts.blue');
+    case 'ending':
+      return icon('loading~spin', 'charts.blue');
+    case 'waiting':
+      return icon('clock', 'charts.blue');
+    case 'answered':
+      return icon('comment', 'charts.blue');
+    case 'ready':
+      return readyIcon(status.judged);
+    case 'cut':
+      return status.state === 'failed'
+        ? icon('error', 'charts.red')
+        : icon(status.state === 'stopped' ? 'debug-stop' : 'debug-pause', 'charts.yellow');
+    case 'ended':
+      return icon(
+        { accepted: 'check-all', discarded: 'trash', closed: 'circle-slash' }[status.state],
+        'disabledForeground',
+      );
+  }
+}
+
+function readyIcon(judged: Judged | undefined): vscode.ThemeIcon {
+  if (judged === undefined) return icon('git-pull-request', 'charts.green');
+  if (judged.verdict === 'PASS') return icon('pass', 'charts.green');
+  return judged.verdict === 'FAIL' ? icon('bug', 'charts.red') : icon('question', 'charts.yellow');
+}
+
+export function icon(id: string, colour: string): vscode.ThemeIcon {
+  return new vscode.ThemeIcon(id, new vscode.ThemeColor(colour));
+}
+
+export function durationText(ms: number): string {
+  if (ms < 60_000) return vscode.l10n.t('{0} s', Math.round(ms / 1_000));
+  if (ms < 3_600_000)
+    return vscode.l10n.t('{0} min {1} s', Math.floor(ms / 60_000), Math.round((ms % 60_000) / 1_000));
+  return vscode.l10n.t('{0} h {1} min', Math.floor(ms / 3_600_000), Math.round((ms % 3_600_000) / 60_000));
+}
+
+export function usageText({ requests, input, output, cacheRead, cacheWrite }: Usage): string {
+  const all = input + cacheRead + cacheWrite;
+  const share = all === 0 ? 0 : Math.round((100 * cacheRead) / all);
+  return vscode.l10n.t(
+    '{0} requests, {1} tokens in ({2} % from cache), {3} out',
+    requests,
+    all,
+    share,
+    output,
+  );
+}
+
+/** What the badge's tooltip says: only what there is. */
+export function badgeText({ ready, waiting }: Counts): string {
+  return [
+    ...(ready === 0 ? [] : [vscode.l10n.t('{0} ready', ready)]),
+    ...(waiting === 0 ? [] : [vscode.l10n.t('{0} waiting for you', waiting)]),
+  ].join(', ');
+}

@@ -1,0 +1,182 @@
+import * as vscode from 'vscode';
+import { plainLine } from '../model/plainText';
+import type { Run } from '../model/run';
+import type { Task } from '../model/task';
+import type { PermissionQuestion } from '../tasks/permission';
+import { isLive } from '../tasks/runMachine';
+import type { Activity } from './activity';
+import { canAccept, canResume, durationMs, isAtRest, judgedOf, type TaskStatus } from './taskStatus';
+import {
+  activityText,
+  cutText,
+  durationText,
+  icon,
+  judgedText,
+  runKindText,
+  shown,
+  statusIcon,
+  statusText,
+  usageText,
+} from './taskWords';
+
+/** What a row shows: plain data, so that two states of it can be compared. */
+export interface RowContent {
+  readonly label: string;
+  readonly description: string;
+  readonly icon: vscode.ThemeIcon;
+  /** Words that `when` clauses of menus look for. */
+  readonly context: readonly string[];
+  /** What a screen reader says. */
+  readonly spoken: string;
+}
+
+export function taskRow(task: Task, status: TaskStatus, questions: number): RowContent {
+  const label = shown(task.packet.objective, 120);
+  const description = statusText(status);
+  return {
+    label,
+    description,
+    icon: statusIcon(status),
+    context: taskContext(task, questions),
+    spoken: `${label}, ${description}`,
+  };
+}
+
+/** The words menus decide by; see `view/item/context` in the manifest. */
+export function taskContext(task: Task, questions: number): string[] {
+  const flags: readonly (readonly [string, boolean])[] = [
+    ['task', true],
+    ['live', task.runs.some(isLive)],
+    ['asking', questions > 0],
+    ['acceptable', canAccept(task)],
+    ['changed', task.snapshot !== undefined],
+    ['resumable', canResume(task)],
+    ['fixable', canAccept(task) && (judgedOf(task)?.findings ?? 0) > 0],
+    ['discardable', isAtRest(task) && task.state === 'open'],
+    ['undoable', isAtRest(task) && task.state === 'accepted'],
+    ['restorable', isAtRest(task) && (task.state === 'discarded' || task.state === 'closed')],
+    ['standing', task.state === 'open' && task.worktreePath !== undefined],
+  ];
+  return flags.filter(([, isSet]) => isSet).map(([word]) => word);
+}
+
+export function runRow(run: Run, activity: Activity | undefined): RowContent {
+  const label = `${runKindText(run.kind)}: ${shown(run.agent)}`;
+  const description = runText(run, activity);
+  return {
+    label,
+    description,
+    icon: runIcon(run, activity),
+    context: isLive(run) ? ['run', 'live'] : ['run'],
+    spoken: `${label}, ${description}`,
+  };
+}
+
+function runText(run: Run, activity: Activity | undefined): string {
+  const { status } = run;
+  switch (status.state) {
+    case 'created':
+      return vscode.l10n.t('waiting for a slot');
+    case 'running':
+      return activity === undefined ? vscode.l10n.t('running in another process') : activityText(activity);
+    case 'completed':
+      return durationText(durationMs(run, new Date()) ?? 0);
+    case 'failed':
+    case 'stopped':
+    case 'interrupted':
+      return cutText(status.state, status.end.reason);
+  }
+}
+
+function runIcon(run: Run, activity: Activity | undefined): vscode.ThemeIcon {
+  switch (run.status.state) {
+    case 'created':
+      return icon('clock', 'charts.blue');
+    case 'running':
+      return activity?.kind === 'asking'
+        ? icon('bell-dot', 'charts.yellow')
+        : icon('loading~spin', 'charts.blue');
+    case 'completed':
+      return new vscode.ThemeIcon('check');
+    case 'failed':
+      return icon('error', 'charts.red');
+    case 'stopped':
+      return icon('debug-stop', 'charts.yellow');
+    case 'interrupted':
+      return icon('debug-pause', 'charts.yellow');
+  }
+}
+
+export function questionRow(question: PermissionQuestion): RowContent {
+  const label = vscode.l10n.t('waiting for you: {0}', shown(question.command));
+  return {
+    label,
+    description: shown(question.agent),
+    icon: icon('bell-dot', 'charts.yellow'),
+    context: ['question'],
+    spoken: vscode.l10n.t('{0} wants to run {1}', shown(question.agent), plainLine(question.command)),
+  };
+}
+
+export function repositoryRow(label: string, tasks: number): RowContent {
+  const description = tasks === 1 ? vscode.l10n.t('1 Task') : vscode.l10n.t('{0} Tasks', tasks);
+  return {
+    label,
+    description,
+    icon: new vscode.ThemeIcon('repo'),
+    context: ['repository'],
+    spoken: `${label}, ${description}`,
+  };
+}
+
+/** Objective, state, base, Verdict, usage, time: as Markdown in which nothing of theirs is markup. */
+export function taskTooltip(task: Task, status: TaskStatus): vscode.MarkdownString {
+  const { base } = task.packet.repository;
+  const behind =
+    base.behind === undefined || base.behind === 0
+      ? ''
+      : vscode.l10n.t(', {0} behind its upstream', base.behind);
+  const judged = judgedOf(task);
+  const first = task.runs[0];
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    [vscode.l10n.t('State'), statusText(status)],
+    [vscode.l10n.t('Agent'), task.agent],
+    [vscode.l10n.t('Base'), `${base.ref} (${base.commit.slice(0, 10)})${behind}`],
+    [vscode.l10n.t('Branch'), task.branch?.replace(/^refs\/heads\//, '')],
+    [vscode.l10n.t('Worktree'), task.state === 'open' ? task.worktreePath : undefined],
+    [vscode.l10n.t('Verdict'), judged === undefined ? undefined : judgedText(judged)],
+    [vscode.l10n.t('Started'), first === undefined ? undefined : new Date(first.createdAt).toLocaleString()],
+    ...task.runs.map((run) => [runKindText(run.kind), runSummary(run)] as const),
+  ];
+  const markdown = new vscode.MarkdownString();
+  markdown.appendMarkdown('**').appendText(shown(task.packet.objective, 400)).appendMarkdown('**\n\n');
+  for (const [name, value] of rows) {
+    if (value === undefined) continue;
+    markdown
+      .appendMarkdown('- ')
+      .appendText(`${name}: ${shown(value, 300)}`)
+      .appendMarkdown('\n');
+  }
+  return markdown;
+}
+
+export function runTooltip(run: Run): vscode.MarkdownString {
+  const markdown = new vscode.MarkdownString();
+  markdown
+    .appendMarkdown('**')
+    .appendText(`${runKindText(run.kind)}: ${shown(run.agent)}`)
+    .appendMarkdown('**\n\n');
+  const rows = [
+    `${vscode.l10n.t('Model')}: ${shown(run.model)}`,
+    runSummary(run),
+    ...('end' in run.status && run.status.end.message !== '' ? [shown(run.status.end.message, 400)] : []),
+    ...(run.answer === undefined ? [] : [shown(run.answer.summary, 600)]),
+  ];
+  for (const row of rows) markdown.appendMarkdown('- ').appendText(row).appendMarkdown('\n');
+  return markdown;
+}
+
+function runSummary(run: Run): string {
+  const ms = durationMs(run, new Date());
+  return [...(ms === undefined ? [] : [durationText(ms)]), usageText(run.usage)].join(', ');
+}
