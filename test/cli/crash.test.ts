@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { cleanUp } from '../git/support/tempRepo';
-import { type Reply, type StrictServer, startStrictServer } from '../wire/support/strictServer';
+import {
+  type RecordedRequest,
+  type Reply,
+  type StrictServer,
+  startStrictServer,
+} from '../wire/support/strictServer';
 import { type CliRun, endClis, type JsonLine } from './support/cli';
 import {
   assertChain,
@@ -172,39 +177,123 @@ describe('kill -9 of the process that keeps a Run, when', () => {
         verifying.set(run, created['runId']);
       }
       await moment.moment(run, site);
-      run.kill('SIGKILL');
-      const printed = (await run.ended).lines;
-      // Who waits at a gate goes on waiting; who comes later passes.
-      await forgetGates(site);
+      const printed = await killed(run, site);
       const sentBefore = authorRequests(server).at(-1);
 
       const task = await nextCommandSaysInterrupted(site, moment);
-      assert.deepEqual(await processesOf(site), [], 'nothing of the dead process runs');
-      await site.openGate('smudge');
-      await site.openGate('clean');
-      await site.openGate('gate');
-      assert.deepEqual(await userSide(site.repo), before);
-      await assertWorktreesAgree(site.repo);
+      await assertSettled(site, before);
       await assertTranscripts(site, task, printed);
 
-      server.script(byRole(work, passingVerifier));
-      const count = authorRequests(server).length;
-      const resumed = await site.cli(...resumeArguments);
-      assert.equal(resumed.exitCode, 0, `${resumed.stderr}\n${resumed.stdout.toString()}`);
-      assert.deepEqual(server.refusals, []);
-      const sentAfter = authorRequests(server)[count];
-      if (sentBefore !== undefined && sentAfter !== undefined) assertSamePrefix(sentBefore, sentAfter);
+      await assertGoesOn(site, 'resume', sentBefore);
       const traces = await site.traces();
       const lacks = moment.mayLack !== undefined && !traces.includes(moment.mayLack);
       assert.deepEqual(lacks ? [moment.mayLack, ...traces] : traces, moment.traces ?? ['one', 'two']);
       assert.deepEqual(await userSide(site.repo), before);
-      await assertWorktreesAgree(site.repo);
-      const diff = (await site.cli('diff', slug)).stdout.toString();
-      assert.match(diff, /\+ {2}return 'good day, /);
-      assert.doesNotMatch(diff, /junk|spoilt/);
     });
   }
+
+  it('a resume has begun and said nothing yet: the next one goes on with the same conversation', async () => {
+    server.script(
+      byRole(workBut({ 1: call('Bash', { command: 'node trace.mjs one wait gate' }) }), passingVerifier),
+    );
+    const before = await userSide(site.repo);
+    const run = site.start(runArguments);
+    await site.arrivedAt('gate');
+    await killed(run, site);
+    const sentBefore = authorRequests(server).at(-1);
+    for (const type of ['run.created', 'run.started']) {
+      const resume = site.start(resumeArguments);
+      await resume.waitFor(event(type, type === 'run.created' ? { kind: 'resume' } : {}));
+      await killed(resume, site);
+    }
+    await site.cli('list');
+    await assertSettled(site, before);
+    await assertGoesOn(site, 'resume', sentBefore);
+    assert.deepEqual(await site.traces(), ['one', 'two']);
+    const last = authorRequests(server).at(-1)?.rawBody ?? '';
+    assert.match(last, /interrupted; may have taken effect/);
+  });
+
+  it('an acceptance test runs and has written to the worktree', async () => {
+    server.script(byRole(work, passingVerifier));
+    const before = await userSide(site.repo);
+    const check = 'echo junk > junk.txt; echo spoilt > src/greet.js; node trace.mjs check wait gate';
+    const run = site.start([...runArguments, '--check', check]);
+    await site.arrivedAt('gate');
+    await killed(run, site);
+    const list = await site.cli('list', '--json');
+    assert.deepEqual(list.data['problems'], []);
+    assert.equal((await recordOf(site.repo)).runs.at(-1)?.status.state, 'completed');
+    await assertSettled(site, before);
+    await assertGoesOn(site, 'verify', undefined);
+    assert.deepEqual(await site.traces(), ['one', 'two', 'check', 'check', 'check late']);
+  });
+
+  if (process.env['TRIBUTARY_LONG'] !== undefined) {
+    for (let line = 1; line <= 70; line += 3) {
+      it(`it has printed ${line} lines`, async () => {
+        server.script(byRole(work, passingVerifier));
+        const before = await userSide(site.repo);
+        const run = site.start(['run', 'Say good day', '--verify', '--allow-commands', '--json']);
+        await run.waitForLines(line);
+        const printed = await killed(run, site);
+        const sentBefore = authorRequests(server).at(-1);
+        await site.cli('list', '--json');
+        const task = await recordOf(site.repo);
+        assert.ok(task.runs.every(({ status }) => ['interrupted', 'completed'].includes(status.state)));
+        await assertSettled(site, before);
+        await assertTranscripts(site, task, printed);
+        const last = task.runs.at(-1);
+        const isOver = last?.status.state === 'completed';
+        await assertGoesOn(
+          site,
+          isOver ? 'verify' : 'resume',
+          last?.kind === 'first' ? sentBefore : undefined,
+        );
+        const traces = await site.traces();
+        assert.equal(new Set(traces).size, traces.length, 'no effect comes twice');
+        assert.deepEqual(await userSide(site.repo), before);
+      });
+    }
+  }
 });
+
+/** Kills the process, and answers what it had printed. */
+async function killed(run: CliRun, site: CrashSite): Promise<readonly JsonLine[]> {
+  run.kill('SIGKILL');
+  const { lines } = await run.ended;
+  // Who waits at a gate goes on waiting; who comes later passes.
+  await forgetGates(site);
+  return lines;
+}
+
+/** Nothing of the dead process runs or writes any more, the user's side is untouched, worktrees are whole or gone. */
+async function assertSettled(site: CrashSite, before: Record<string, string>): Promise<void> {
+  assert.deepEqual(await processesOf(site), [], 'nothing of the dead process runs');
+  for (const gate of ['smudge', 'clean', 'gate']) await site.openGate(gate);
+  assert.deepEqual(await userSide(site.repo), before);
+  await assertWorktreesAgree(site.repo);
+}
+
+/** The Task is brought to its end, with requests that continue what was sent before. */
+async function assertGoesOn(
+  site: CrashSite,
+  verb: 'resume' | 'verify',
+  sentBefore: RecordedRequest | undefined,
+): Promise<void> {
+  const { server } = site;
+  server.script(byRole(work, passingVerifier));
+  const count = authorRequests(server).length;
+  const end = await site.cli(verb, slug, '--allow-commands', '--json');
+  assert.equal(end.exitCode, 0, `${end.stderr}\n${end.stdout.toString()}`);
+  assert.deepEqual(server.refusals, []);
+  const sentAfter = authorRequests(server)[count];
+  if (sentBefore !== undefined && sentAfter !== undefined) assertSamePrefix(sentBefore, sentAfter);
+  await assertWorktreesAgree(site.repo);
+  const diff = (await site.cli('diff', slug)).stdout.toString();
+  assert.match(diff, /\+ {2}return 'good day, /);
+  assert.doesNotMatch(diff, /junk|spoilt/);
+}
 
 /** `list` and `show`, at once: the Run is interrupted, nothing is running. */
 async function nextCommandSaysInterrupted(site: CrashSite, { cut }: Moment): Promise<BoardTask> {

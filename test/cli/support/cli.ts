@@ -28,6 +28,8 @@ export interface CliRun {
   readonly ended: Promise<CliEnd>;
   /** The first JSON line that fits, also one that has come already; rejects when the process ends without it. */
   waitFor(fits: (line: JsonLine) => boolean): Promise<JsonLine>;
+  /** Resolves once stdout has so many whole lines, or no more will come. */
+  waitForLines(count: number): Promise<void>;
   /** Resolves once stderr holds the text. */
   waitForStderr(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
@@ -114,6 +116,9 @@ export function startCli(args: readonly string[], { cwd, env = {} }: CliOptions)
     pid: child.pid ?? 0,
     ended,
     waitFor: (fits) => waitUntil(() => linesOf(Buffer.concat(chunks)).find(fits)),
+    waitForLines: async (count) => {
+      await waitUntil(() => (hasEnded || linesOf(Buffer.concat(chunks)).length >= count ? true : undefined));
+    },
     waitForStderr: async (text) => {
       await waitUntil(() => (stderr.includes(text) ? true : undefined));
     },
