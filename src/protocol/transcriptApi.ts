@@ -77,8 +77,9 @@ export const factsSchema = z.object({
     state: taskStateNameSchema,
     base: baseSchema,
     branch: z.string().optional(),
-    isOwned: z.boolean(),
   }),
+  /** A Run of the Task lives; messages then go to it. */
+  isBusy: z.boolean(),
   run: runFactsSchema,
   /** All Runs of the Task, oldest first. */
   runs: z.array(
@@ -96,7 +97,7 @@ export const factsSchema = z.object({
   /** Findings of `verdict` that were set aside. */
   dismissed: z.array(z.string()),
   /** Questions of this Run that still wait for an answer here. */
-  waiting: z.array(z.string()),
+  waiting: z.array(z.object({ id: z.string(), tool: z.string(), command: z.string() })),
   /** When this was sent, by the host's clock: the page counts elapsed time from it. */
   now: z.string(),
 });

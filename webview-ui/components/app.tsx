@@ -1,0 +1,356 @@
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { RunId } from '../../src/model/ids';
+import { holds } from '../../src/protocol/searchText';
+import { windowSize } from '../../src/protocol/transcriptApi';
+import { finalText } from '../finalText';
+import type { Host } from '../ipc';
+import { type ListRow, listRows, rowOfEntry } from '../listRows';
+import { RowBuilder } from '../rows';
+import type { PageState } from '../state';
+import type { PageStore } from '../store';
+import type { ViewState } from '../viewState';
+import { t } from '../words';
+import { type PageContext, PageProvider } from './context';
+import { FindBar, type FindState } from './findBar';
+import { Footer } from './followUp';
+import { Header } from './header';
+import { useRerender } from './hooks';
+import { type ListHandle, RowList } from './rowList';
+
+export interface AppProps {
+  readonly store: PageStore;
+  readonly host: Host;
+  readonly view: ViewState;
+  readonly onView: (view: ViewState) => void;
+  /** Where a `[call N]` to be shown is put, until it is. */
+  readonly reveal: { call: number | undefined };
+}
+
+export function App({ store, host, view, onView, reveal }: AppProps): JSX.Element {
+  const state = useStore(store);
+  const kept = useView(view, onView, state.runId);
+  const builder = useRef(new RowBuilder());
+  const rows = useMemo(() => listRows(state, builder.current), [state]);
+  const list = useRef<ListHandle | undefined>(undefined);
+  const earlier = useEarlier(store, host);
+  const [notice, say] = useNotice();
+  const find = useFind({
+    store,
+    host,
+    rows,
+    list,
+    earlier: earlier.until,
+    open: (key) => kept.setOpen(key, true),
+  });
+  const { facts, runId } = state;
+  useReveal({ reveal, rows, list, state, earlier: earlier.until, open: (key) => kept.setOpen(key, true) });
+
+  const page = useMemo<PageContext | undefined>(() => {
+    if (facts === undefined || runId === undefined) return undefined;
+    return {
+      host,
+      runId,
+      isOpen: kept.isOpen,
+      setOpen: kept.setOpen,
+      copy: (text) => {
+        host.copy({ text });
+        say(t('Copied'));
+      },
+      loadWhole: (index) => void loadWhole(store, host, runId, index),
+      now: () => Date.now() + store.clockOffsetMs,
+      hasEnded: facts.run.end !== undefined,
+      waiting: new Set(facts.waiting.map(({ id }) => id)),
+    };
+  }, [facts, runId, kept.view.folds]);
+
+  if (page === undefined || facts === undefined) return <p class="loading-page">{t('Loading…')}</p>;
+  return (
+    <PageProvider value={page}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the whole page */}
+      <div
+        class="page"
+        onKeyDown={(event) => {
+          if (event.key.toLowerCase() !== 'f' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+          event.preventDefault();
+          find.open();
+        }}
+      >
+        <Header facts={facts} onFind={find.open} />
+        <main class="main">
+          {find.state !== undefined && (
+            <FindBar
+              find={find.state}
+              onQuery={find.setQuery}
+              onStep={find.step}
+              onClose={() => {
+                find.close();
+                list.current?.focus();
+              }}
+            />
+          )}
+          <RowList
+            key={runId}
+            state={state}
+            facts={facts}
+            rows={rows}
+            query={find.state?.query ?? ''}
+            anchor={kept.view.anchor}
+            onAnchor={kept.setAnchor}
+            onNearTop={() => void earlier.load()}
+            isLoading={earlier.isLoading}
+            handle={list}
+          />
+        </main>
+        <Footer
+          facts={facts}
+          draft={kept.view.draft}
+          onDraft={kept.setDraft}
+          onLeave={() => list.current?.focus()}
+        />
+        <div class="sr-only" aria-live="polite">
+          <Announcement state={state} />
+        </div>
+        <div class={`notice${notice === '' ? '' : ' notice-shown'}`} role="status">
+          {notice}
+        </div>
+      </div>
+    </PageProvider>
+  );
+}
+
+/** Reads out a final answer that came while one was looking on; nothing of what was there before. */
+function Announcement({ state }: { readonly state: PageState }): JSX.Element {
+  const since = useRef(state.revision);
+  const runId = useRef(state.runId);
+  if (runId.current !== state.runId) {
+    runId.current = state.runId;
+    since.current = state.revision;
+  }
+  return <>{finalText(state.entries, since.current)}</>;
+}
+
+function useStore(store: PageStore): PageState {
+  const rerender = useRerender();
+  // At once: what comes before the first paint must not be missed.
+  useLayoutEffect(() => store.subscribe(rerender), [store]);
+  return store.state;
+}
+
+interface KeptView {
+  readonly view: ViewState;
+  readonly isOpen: (key: string, byDefault: boolean) => boolean;
+  readonly setOpen: (key: string, isOpen: boolean) => void;
+  readonly setAnchor: (anchor: ViewState['anchor']) => void;
+  readonly setDraft: (draft: string) => void;
+}
+
+/** Folds, place and draft, kept by the editor. Those of another Run begin anew, but not the draft. */
+function useView(first: ViewState, onView: (view: ViewState) => void, runId: RunId | undefined): KeptView {
+  const current = useRef(first);
+  const rerender = useRerender();
+  const change = (changes: Partial<ViewState>): void => {
+    current.current = { ...current.current, ...changes };
+    onView(current.current);
+  };
+  if (runId !== undefined && current.current.runId !== runId) {
+    const { anchor: _, ...rest } = current.current;
+    const isOther = current.current.runId !== undefined;
+    current.current = { ...(isOther ? { ...rest, folds: {} } : current.current), runId };
+    onView(current.current);
+  }
+  return {
+    view: current.current,
+    isOpen: (key, byDefault) => current.current.folds[key] ?? byDefault,
+    setOpen: (key, isOpen) => {
+      change({ folds: { ...current.current.folds, [key]: isOpen } });
+      rerender();
+    },
+    setAnchor: (anchor) => {
+      const { anchor: _, ...rest } = current.current;
+      current.current = anchor === undefined ? rest : { ...rest, anchor };
+      onView(current.current);
+    },
+    setDraft: (draft) => {
+      change({ draft });
+      rerender();
+    },
+  };
+}
+
+interface Earlier {
+  readonly isLoading: boolean;
+  readonly load: () => Promise<void>;
+  /** Loads until the entry at `index` is here. */
+  readonly until: (index: number) => Promise<void>;
+}
+
+function useEarlier(store: PageStore, host: Host): Earlier {
+  const [isLoading, setLoading] = useState(false);
+  const busy = useRef<Promise<void> | undefined>(undefined);
+  const loadOnce = async (count: number): Promise<void> => {
+    const { runId, from } = store.state;
+    if (runId === undefined || from === 0) return;
+    setLoading(true);
+    try {
+      const entries = await host.earlier({ runId, before: from, count });
+      store.dispatch({ type: 'earlier', runId, entries });
+    } catch (error) {
+      console.warn(`earlier entries: ${String(error)}`);
+    } finally {
+      setLoading(false);
+    }
+  };
+  const load = (count = windowSize): Promise<void> => {
+    busy.current ??= loadOnce(count).finally(() => {
+      busy.current = undefined;
+    });
+    return busy.current;
+  };
+  return {
+    isLoading,
+    load,
+    until: async (index) => {
+      for (let last = -1; store.state.from > index && store.state.from !== last; ) {
+        last = store.state.from;
+        await load(2_000);
+      }
+    },
+  };
+}
+
+async function loadWhole(store: PageStore, host: Host, runId: RunId, index: number): Promise<void> {
+  try {
+    store.dispatch({ type: 'whole', runId, entry: await host.wholeEntry({ runId, index }) });
+  } catch (error) {
+    console.warn(`whole entry: ${String(error)}`);
+  }
+}
+
+/** A word to the user that goes away by itself. */
+function useNotice(): [string, (text: string) => void] {
+  const [notice, setNotice] = useState('');
+  useEffect(() => {
+    if (notice === '') return undefined;
+    const timer = setTimeout(() => setNotice(''), 2_000);
+    return () => clearTimeout(timer);
+  }, [notice]);
+  return [notice, setNotice];
+}
+
+interface Seeking {
+  readonly rows: readonly ListRow[];
+  readonly list: { readonly current: ListHandle | undefined };
+  readonly earlier: (index: number) => Promise<void>;
+  readonly open: (key: string) => void;
+}
+
+interface Finding {
+  readonly state: FindState | undefined;
+  readonly open: () => void;
+  readonly close: () => void;
+  readonly setQuery: (query: string) => void;
+  readonly step: (by: 1 | -1) => void;
+}
+
+function useFind({
+  store,
+  host,
+  rows,
+  list,
+  earlier,
+  open,
+}: Seeking & { store: PageStore; host: Host }): Finding {
+  const [state, setState] = useState<FindState | undefined>(undefined);
+  const [target, setTarget] = useState<number | undefined>(undefined);
+  useGoTo({ target, rows, list, open, onDone: () => setTarget(undefined) });
+  const goTo = (index: number | undefined): void => {
+    if (index !== undefined) void earlier(index).then(() => setTarget(index));
+  };
+  const query = state?.query ?? '';
+  useEffect(() => {
+    if (query === '') return undefined;
+    let isStale = false;
+    const timer = setTimeout(() => {
+      void hitsOf(store, host, query).then((hits) => {
+        if (isStale) return;
+        // From the end on, as one reads: the newest first.
+        const position = Math.max(0, hits.length - 1);
+        setState({ query, hits, position });
+        goTo(hits[position]);
+      });
+    }, 150);
+    return () => {
+      isStale = true;
+      clearTimeout(timer);
+    };
+  }, [query]);
+  return {
+    state,
+    open: () => setState((known) => known ?? { query: '', hits: undefined, position: 0 }),
+    close: () => setState(undefined),
+    setQuery: (next) => setState({ query: next, hits: undefined, position: 0 }),
+    step: (by) => {
+      const hits = state?.hits ?? [];
+      if (state === undefined || hits.length === 0) return;
+      const position = (state.position + by + hits.length) % hits.length;
+      setState({ ...state, position });
+      goTo(hits[position]);
+    },
+  };
+}
+
+/** Here when everything is here; else the host looks. */
+async function hitsOf(store: PageStore, host: Host, query: string): Promise<readonly number[]> {
+  const { runId, from, entries } = store.state;
+  if (runId === undefined) return [];
+  const isHere = from === 0 && entries.every(({ isShortened }) => !isShortened);
+  if (isHere) return entries.filter(({ entry }) => holds(entry, query)).map(({ index }) => index);
+  try {
+    return await host.find({ runId, query });
+  } catch (error) {
+    console.warn(`find: ${String(error)}`);
+    return [];
+  }
+}
+
+interface Target extends Omit<Seeking, 'earlier'> {
+  readonly target: number | undefined;
+  readonly onDone: () => void;
+}
+
+/** Unfolds the row of an entry and scrolls to it, once it is there. */
+function useGoTo({ target, rows, list, open, onDone }: Target): void {
+  useEffect(() => {
+    if (target === undefined) return;
+    const position = rowOfEntry(rows, target);
+    const row = rows[position];
+    if (row === undefined) return;
+    if (row.kind === 'tool' || row.kind === 'thinking' || row.kind === 'user') open(row.key);
+    list.current?.toRow(position);
+    onDone();
+  }, [target, rows]);
+}
+
+function useReveal({
+  reveal,
+  rows,
+  list,
+  state,
+  earlier,
+  open,
+}: Seeking & { readonly reveal: { call: number | undefined }; readonly state: PageState }): void {
+  useEffect(() => {
+    const { call } = reveal;
+    if (call === undefined || state.runId === undefined) return;
+    const position = rows.findIndex((row) => row.kind === 'tool' && row.call === call);
+    const row = rows[position];
+    if (row !== undefined) {
+      reveal.call = undefined;
+      open(row.key);
+      list.current?.toRow(position);
+    } else if (state.from > 0) {
+      void earlier(state.from - 1);
+    }
+  });
+}

@@ -1,0 +1,104 @@
+import type { JSX } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Facts } from '../../src/protocol/transcriptApi';
+import { safe } from '../safeText';
+import { t } from '../words';
+import { usePage } from './context';
+import { Icon } from './icons';
+import { AnswerButtons } from './rowView';
+import { Button } from './small';
+
+interface Props {
+  readonly facts: Facts;
+  readonly draft: string;
+  readonly onDraft: (text: string) => void;
+  readonly onLeave: () => void;
+}
+
+/** What waits for an answer, and the box for a message. */
+export function Footer({ facts, draft, onDraft, onLeave }: Props): JSX.Element {
+  const [question] = facts.waiting;
+  return (
+    <footer class="footer">
+      {question !== undefined && (
+        <section class="waiting" aria-label={t('Waiting for you')}>
+          <span class="waiting-text">
+            <Icon name="question" />
+            <strong>{t('Waiting for you')}</strong>
+            {facts.waiting.length > 1 && <span class="badge">{facts.waiting.length}</span>}
+          </span>
+          <pre class="mono wrap waiting-command">{safe(question.command)}</pre>
+          <AnswerButtons questionId={question.id} />
+        </section>
+      )}
+      <FollowUp facts={facts} draft={draft} onDraft={onDraft} onLeave={onLeave} />
+    </footer>
+  );
+}
+
+function FollowUp({ facts, draft, onDraft, onLeave }: Props): JSX.Element {
+  const { host } = usePage();
+  const [isSending, setSending] = useState(false);
+  const box = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    if (box.current === null) return;
+    box.current.style.height = 'auto';
+    box.current.style.height = `${Math.min(box.current.scrollHeight + 2, 180)}px`;
+  }, [draft]);
+  const send = async (): Promise<void> => {
+    if (draft.trim() === '' || isSending) return;
+    setSending(true);
+    try {
+      if (await host.sendMessage({ text: draft })) onDraft('');
+    } catch (error) {
+      // The host has told the user; the text stays in the box.
+      console.warn(`not sent: ${String(error)}`);
+    } finally {
+      setSending(false);
+    }
+  };
+  return (
+    <form
+      class="follow-up"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <textarea
+        ref={box}
+        rows={1}
+        value={draft}
+        aria-label={t('Message to the agent')}
+        aria-describedby="follow-up-hint"
+        placeholder={t('Message to the agent')}
+        onInput={(event) => onDraft(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault();
+            void send();
+          } else if (event.key === 'Escape') {
+            event.preventDefault();
+            onLeave();
+          }
+        }}
+      />
+      <Button
+        kind="primary"
+        icon="send"
+        isIconOnly
+        label={t('Send (Ctrl+Enter)')}
+        isDisabled={isSending || draft.trim() === ''}
+        onClick={() => void send()}
+      />
+      <p id="follow-up-hint" class="hint">
+        {facts.isBusy
+          ? t('A run is at work: it gets this at its next step, else a follow-up run does.')
+          : facts.task.state === 'open'
+            ? t('Starts a follow-up run in the same worktree.')
+            : t('This task has ended: a message takes it up again.')}{' '}
+        {t('Ctrl+Enter sends.')}
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,159 @@
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { Facts } from '../../src/protocol/transcriptApi';
+import { safe, safeLine } from '../safeText';
+import { clockText, runKindText, stateText, t, usageText } from '../words';
+import { usePage } from './context';
+import { useTicking } from './hooks';
+import { Button } from './small';
+
+export function Header({
+  facts,
+  onFind,
+}: {
+  readonly facts: Facts;
+  readonly onFind: () => void;
+}): JSX.Element {
+  const { host, runId } = usePage();
+  const { run, task } = facts;
+  const isLive = run.end === undefined;
+  return (
+    <header class="header">
+      <div class="header-top">
+        <h1 title={safe(task.objective)}>{safe(task.objective)}</h1>
+        <div class="header-buttons">
+          {isLive && (
+            <Button kind="danger" icon="stop" label={t('Stop')} onClick={() => host.stop({ runId })} />
+          )}
+          {!isLive && canResume(facts) && (
+            <Button icon="retry" label={t('Resume')} onClick={() => host.resume({})} />
+          )}
+          {!facts.isBusy && task.state === 'open' && task.branch !== undefined && (
+            <Button icon="diff" label={t('Review')} onClick={() => host.openReview({})} />
+          )}
+          <Button icon="search" kind="plain" isIconOnly label={t('Find (Ctrl+F)')} onClick={onFind} />
+          <More facts={facts} />
+        </div>
+      </div>
+      <div class="facts">
+        <span class={`badge state state-${run.state}`}>
+          {isLive && <span class="spinner" />}
+          {stateText(run.state)}
+        </span>
+        <Elapsed facts={facts} />
+        <span>{safeLine(run.agent)}</span>
+        {run.isDemo ? (
+          <span class="badge badge-warning">{t('Demo model, scripted')}</span>
+        ) : (
+          <span class="model">{safeLine(run.model)}</span>
+        )}
+        <span class="dim usage">{usageText(run.usage)}</span>
+        <RunPicker facts={facts} />
+      </div>
+    </header>
+  );
+}
+
+function canResume({ isBusy, task, run, runs }: Facts): boolean {
+  return !isBusy && task.state === 'open' && run.state !== 'completed' && runs.at(-1)?.id === run.id;
+}
+
+function Elapsed({ facts }: { readonly facts: Facts }): JSX.Element | null {
+  const { now } = usePage();
+  const { startedAt, end } = facts.run;
+  useTicking(startedAt !== undefined && end === undefined, 1_000);
+  if (startedAt === undefined) return null;
+  const until = end === undefined ? now() : Date.parse(end.at);
+  const text = clockText(until - Date.parse(startedAt));
+  return (
+    <span class="elapsed" title={t('Elapsed time')}>
+      {text}
+    </span>
+  );
+}
+
+function RunPicker({ facts }: { readonly facts: Facts }): JSX.Element | null {
+  const { host, runId } = usePage();
+  if (facts.runs.length < 2) return null;
+  return (
+    <label class="run-picker">
+      <span class="sr-only">{t('Run of this task')}</span>
+      <select
+        value={runId}
+        onChange={(event) => {
+          const run = facts.runs.find(({ id }) => id === event.currentTarget.value);
+          if (run !== undefined) host.showRun({ runId: run.id });
+        }}
+      >
+        {facts.runs.map((run, number) => (
+          <option key={run.id} value={run.id}>
+            {[
+              `${number + 1}. ${runKindText(run.kind)}`,
+              safeLine(run.agent),
+              run.verdict === undefined ? stateText(run.state) : run.verdict,
+            ].join(' · ')}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function More({ facts }: { readonly facts: Facts }): JSX.Element {
+  const { host, runId } = usePage();
+  const ref = useRef<HTMLDetailsElement>(null);
+  const close = (): void => {
+    if (ref.current !== null) ref.current.open = false;
+  };
+  const choose = (action: () => void) => (): void => {
+    close();
+    action();
+  };
+  const { parentRunId } = facts.run;
+  const canVerify = !facts.isBusy && facts.task.state === 'open' && facts.task.branch !== undefined;
+  return (
+    <details
+      class="menu"
+      ref={ref}
+      onFocusOut={(event) => {
+        if (!(event.relatedTarget instanceof Node) || !event.currentTarget.contains(event.relatedTarget))
+          close();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        close();
+        ref.current?.querySelector('summary')?.focus();
+      }}
+    >
+      <summary class="button button-plain button-icon" title={t('More')} aria-label={t('More')}>
+        <span aria-hidden="true">⋯</span>
+      </summary>
+      <div class="menu-items">
+        {canVerify && (
+          <Button kind="plain" icon="shield" label={t('Verify')} onClick={choose(() => host.verify({}))} />
+        )}
+        {parentRunId !== undefined && (
+          <Button
+            kind="plain"
+            icon="open"
+            label={t('Show the parent run')}
+            onClick={choose(() => host.showRun({ runId: parentRunId }))}
+          />
+        )}
+        <Button
+          kind="plain"
+          icon="file"
+          label={t('Export as Markdown…')}
+          onClick={choose(() => host.exportAs({ runId, format: 'markdown' }))}
+        />
+        <Button
+          kind="plain"
+          icon="file"
+          label={t('Export as JSON…')}
+          onClick={choose(() => host.exportAs({ runId, format: 'json' }))}
+        />
+      </div>
+    </details>
+  );
+}

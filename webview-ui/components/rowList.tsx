@@ -1,0 +1,224 @@
+import { defaultRangeExtractor, type Range } from '@tanstack/virtual-core';
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Facts } from '../../src/protocol/transcriptApi';
+import { highlight } from '../highlight';
+import type { ListRow } from '../listRows';
+import type { PageState } from '../state';
+import type { ViewState } from '../viewState';
+import { t } from '../words';
+import { Icon } from './icons';
+import { rowLabel } from './rowLabel';
+import { RowView } from './rowView';
+import { type List, useVirtualizer } from './virtualizer';
+
+/** Rows from the top within which earlier ones are asked for. */
+const nearTop = 30;
+
+/** What others may do with the list. */
+export interface ListHandle {
+  focus(): void;
+  toEnd(): void;
+  toRow(position: number): void;
+}
+
+interface Props {
+  readonly state: PageState;
+  readonly facts: Facts;
+  readonly rows: readonly ListRow[];
+  readonly query: string;
+  readonly anchor: ViewState['anchor'];
+  readonly onAnchor: (anchor: ViewState['anchor']) => void;
+  readonly onNearTop: () => void;
+  readonly isLoading: boolean;
+  readonly handle: { current: ListHandle | undefined };
+}
+
+export function RowList(props: Props): JSX.Element {
+  const { state, facts, rows, query, handle, isLoading } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [activeKey, setActiveKey] = useState<string | undefined>(undefined);
+  const wantsFocus = useRef<string | undefined>(undefined);
+  const found = rows.findIndex(({ key }) => key === activeKey);
+  const active = found >= 0 ? found : rows.length - 1;
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => estimated(rows[index]),
+    getItemKey: (index) => rows[index]?.key ?? index,
+    // The row that has the focus stays in the document, wherever it is scrolled to.
+    rangeExtractor: (range) => withActive(range, active),
+  });
+  const items = list.getVirtualItems();
+  const isAtEnd = useAnchor(list, props);
+  const unseen = useUnseen(state.revision, isAtEnd);
+
+  const focusRow = (position: number): void => {
+    const row = rows[Math.max(0, Math.min(position, rows.length - 1))];
+    if (row === undefined) return;
+    setActiveKey(row.key);
+    wantsFocus.current = row.key;
+    list.scrollToIndex(rows.indexOf(row), { align: 'auto' });
+  };
+  handle.current = {
+    focus: () => focusRow(active),
+    toEnd: () => list.scrollToEnd(),
+    toRow: (position) => {
+      setActiveKey(rows[position]?.key);
+      list.scrollToIndex(position, { align: 'center' });
+    },
+  };
+
+  useLayoutEffect(() => {
+    if (wantsFocus.current === undefined) return;
+    const element = elementOf(scroller.current, wantsFocus.current);
+    if (element === undefined) return;
+    element.focus({ preventScroll: true });
+    wantsFocus.current = undefined;
+  });
+  useEffect(() => highlight(scroller.current, query));
+  const first = items[0]?.index ?? 0;
+  useEffect(() => {
+    if (first <= nearTop && state.from > 0 && !isLoading) props.onNearTop();
+  });
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const isOnRow = event.target instanceof HTMLElement && event.target.matches('.row');
+    if (event.key === 'Escape' && !isOnRow) {
+      event.preventDefault();
+      focusRow(active);
+    }
+    if (!isOnRow || event.ctrlKey || event.metaKey || event.altKey) return;
+    const move = moves[event.key];
+    if (move !== undefined) {
+      event.preventDefault();
+      focusRow(move(active, rows.length));
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault();
+      event.target.querySelector<HTMLButtonElement>('[data-fold]')?.click();
+    }
+  };
+
+  return (
+    <div class="list-frame">
+      {isLoading && <div class="loading">{t('Loading what came before…')}</div>}
+      <div
+        class="list"
+        role="feed"
+        aria-label={t('Transcript')}
+        aria-busy={isLoading}
+        ref={scroller}
+        onKeyDown={onKeyDown}
+      >
+        <div class="list-space" style={{ height: `${list.getTotalSize()}px` }}>
+          {items.map(({ key, index, start }) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            return (
+              <article
+                key={key}
+                class={`row row-${row.kind}`}
+                data-key={row.key}
+                data-index={index}
+                aria-label={rowLabel(row, facts)}
+                aria-posinset={index + 1}
+                aria-setsize={state.from > 0 ? -1 : rows.length}
+                tabIndex={index === active ? 0 : -1}
+                style={{ transform: `translateY(${start}px)` }}
+                ref={(element) => list.measureElement(element)}
+                onFocusIn={() => setActiveKey(row.key)}
+              >
+                <RowView row={row} facts={facts} live={state.live} outputs={state.outputs} />
+              </article>
+            );
+          })}
+        </div>
+      </div>
+      {!isAtEnd && (
+        <button type="button" class="button button-primary to-latest" onClick={() => list.scrollToEnd()}>
+          <Icon name="down" />
+          <span>{unseen > 0 ? t('Jump to latest ({0} new)', unseen) : t('Jump to latest')}</span>
+        </button>
+      )}
+    </div>
+  );
+}
+
+const moves: Readonly<Record<string, ((from: number, count: number) => number) | undefined>> = {
+  ArrowDown: (from) => from + 1,
+  j: (from) => from + 1,
+  ArrowUp: (from) => from - 1,
+  k: (from) => from - 1,
+  Home: () => 0,
+  End: (_, count) => count - 1,
+};
+
+function withActive(range: Range, active: number): number[] {
+  const indices = defaultRangeExtractor(range);
+  return active < 0 || active >= range.count || indices.includes(active)
+    ? indices
+    : [...indices, active].sort((a, b) => a - b);
+}
+
+/** Not by selector: keys come from files. */
+function elementOf(root: HTMLElement | null, key: string): HTMLElement | undefined {
+  const elements = root?.querySelectorAll<HTMLElement>('.row') ?? [];
+  return [...elements].find((element) => element.dataset['key'] === key);
+}
+
+/** Goes where one was once the rows are there, keeps note of where one is; whether that is the end. */
+function useAnchor(list: List, { state, rows, anchor, onAnchor, onNearTop }: Props): boolean {
+  const isRestored = useRef(false);
+  const isAtEnd = rows.length === 0 || !isRestored.current || list.isAtEnd();
+  useLayoutEffect(() => {
+    if (isRestored.current || rows.length === 0) return;
+    const position = anchor === undefined ? -1 : rows.findIndex(({ key }) => key === anchor.key);
+    if (anchor !== undefined && position < 0 && anchor.index < state.from) {
+      onNearTop();
+      return;
+    }
+    if (anchor !== undefined && position >= 0) {
+      list.scrollToIndex(position, { align: 'start' });
+      if (anchor.offset !== 0) list.scrollBy(anchor.offset);
+    } else {
+      list.scrollToEnd();
+    }
+    isRestored.current = true;
+  });
+  const offset = list.scrollOffset ?? 0;
+  useEffect(() => {
+    if (!isRestored.current) return undefined;
+    const timer = setTimeout(() => {
+      const top = list.getVirtualItemForOffset(offset);
+      const row = top === undefined ? undefined : rows[top.index];
+      if (list.isAtEnd() || top === undefined || row === undefined) onAnchor(undefined);
+      else onAnchor({ key: row.key, index: 'index' in row ? row.index : 0, offset: offset - top.start });
+    }, 150);
+    return () => clearTimeout(timer);
+  }, [offset, rows.length]);
+  return isAtEnd;
+}
+
+/** How many entries came since one was at the end. */
+function useUnseen(revision: number, isAtEnd: boolean): number {
+  const seen = useRef(revision);
+  if (isAtEnd) seen.current = revision;
+  return Math.max(0, revision - seen.current);
+}
+
+/** Pixels; the real height is measured once the row is drawn. */
+function estimated(row: ListRow | undefined): number {
+  switch (row?.kind) {
+    case 'text':
+    case 'answer':
+      return 40 + 20 * Math.ceil(row.text.length / 90);
+    case 'user':
+      return row.origin === 'instruction' ? 30 : 70;
+    case 'question':
+      return row.answer === undefined ? 130 : 30;
+    case 'verdict':
+      return 220;
+    default:
+      return 30;
+  }
+}

@@ -1,0 +1,43 @@
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+  type VirtualizerOptions,
+} from '@tanstack/virtual-core';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useRerender } from './hooks';
+
+type Options = Pick<
+  VirtualizerOptions<HTMLDivElement, HTMLElement>,
+  'count' | 'getScrollElement' | 'estimateSize' | 'getItemKey' | 'rangeExtractor'
+>;
+export type List = Virtualizer<HTMLDivElement, HTMLElement>;
+
+/** Pixels from the end within which one counts as being there. */
+const endThreshold = 48;
+
+/** A list of which only the visible part is drawn. It stays at its end while one is there, and where one reads else. */
+export function useVirtualizer(options: Options): List {
+  const rerender = useRerender();
+  const latest = useRef(rerender);
+  latest.current = rerender;
+  const ref = useRef<List | undefined>(undefined);
+  const all: VirtualizerOptions<HTMLDivElement, HTMLElement> = {
+    ...options,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    overscan: 8,
+    anchorTo: 'end',
+    followOnAppend: true,
+    scrollEndThreshold: endThreshold,
+    onChange: () => latest.current(),
+  };
+  if (ref.current === undefined) ref.current = new Virtualizer(all);
+  const list = ref.current;
+  list.setOptions(all);
+  useLayoutEffect(() => list._didMount(), [list]);
+  useLayoutEffect(() => list._willUpdate());
+  return list;
+}
