@@ -72,6 +72,11 @@ export class LiveBoard implements OpenBoard, Disposable {
     return this.known.get(id);
   }
 
+  /** Whether something that was begun in this window still goes on with the Task: a Run, or what follows it. */
+  isBusy(id: TaskId): boolean {
+    return this.current?.core.tasks.isBusy(id) === true;
+  }
+
   /** Loads the core and brings the board to what is true: dead Runs are `interrupted` from here on. */
   async start(): Promise<void> {
     const core = await this.deps.compose();
@@ -97,7 +102,7 @@ export class LiveBoard implements OpenBoard, Disposable {
   renew(): void {
     clearTimeout(this.renewPoll);
     if (this.isDisposed) return;
-    if (this.current?.core.tasks.isBusy === true)
+    if (this.current?.core.tasks.isBusy() === true)
       this.renewPoll = setTimeout(() => this.renew(), renewPollMs);
     else void this.replace();
   }
@@ -123,7 +128,7 @@ export class LiveBoard implements OpenBoard, Disposable {
       return;
     }
     // A command may have begun something on the old one meanwhile.
-    while (old?.core.tasks.isBusy === true && !this.isDisposed) await pause(renewPollMs);
+    while (old?.core.tasks.isBusy() === true && !this.isDisposed) await pause(renewPollMs);
     await old?.core.dispose();
     old?.subscriptions.dispose();
   }

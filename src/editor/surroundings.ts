@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
 import { DisposableStack } from '../base/disposable';
 import type { Logger } from '../base/logger';
+import type { Task } from '../model/task';
 import type { WindowBoards } from './boards';
 import { describeError } from './messages';
 import type { PermissionInbox } from './permissionInbox';
-import { type Counts, countTasks } from './taskStatus';
+import { type Counts, countTasks, isAtRest } from './taskStatus';
 import { badgeText } from './taskWords';
 import { Throttle } from './throttle';
 import type { TreeNode } from './treeNodes';
@@ -53,7 +54,11 @@ export class Surroundings implements vscode.Disposable {
   private show(): void {
     const { boards, inbox, view } = this.deps;
     const tasks = boards.all.flatMap((board) => board.tasks);
-    const counts = countTasks(tasks, new Set(inbox.pending.map(({ taskId }) => taskId)));
+    const asking = new Set(inbox.pending.map(({ taskId }) => taskId));
+    const isBusy = ({ id }: Task): boolean => boards.find(id)?.board.isBusy(id) === true;
+    const counts = countTasks(tasks, { isAsking: ({ id }) => asking.has(id), isBusy });
+    // Nothing tells when the last of it is over, and that is in a moment.
+    if (tasks.some((task) => isAtRest(task) && isBusy(task))) this.throttle.ask();
     const value = counts.ready + counts.waiting;
     const badge = value === 0 ? undefined : { value, tooltip: badgeText(counts) };
     if (view.badge?.value !== badge?.value || view.badge?.tooltip !== badge?.tooltip) view.badge = badge;
@@ -81,6 +86,7 @@ export class Surroundings implements vscode.Disposable {
       view.message = vscode.l10n.t('{0} records cannot be read; the log says which.', unread);
     else if (view.message !== undefined) delete view.message;
     this.setKey('tributary.hasTasks', hasTasks);
+    this.setKey('tributary.isAsking', this.deps.inbox.pending.length > 0);
     this.setKey('tributary.state', this.stateOf(failure !== undefined));
   }
 

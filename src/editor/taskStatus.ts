@@ -10,6 +10,7 @@ export type Stage = 'working' | 'verifying' | 'fixing';
 /** What a Task shows of itself, in one line; words and icons for it are in `taskWords.ts`. */
 export type TaskStatus =
   | { readonly kind: 'live'; readonly stage: Stage; readonly activity: Activity | undefined }
+  | { readonly kind: 'between' }
   | { readonly kind: 'ready'; readonly files: number | undefined; readonly judged: Judged | undefined }
   | { readonly kind: 'answered' }
   | { readonly kind: 'cut'; readonly state: 'failed' | 'stopped' | 'interrupted'; readonly end: RunEnd }
@@ -28,6 +29,8 @@ export interface Known {
   readonly activity?: Activity | undefined;
   /** Files that differ from the base. */
   readonly files?: number | undefined;
+  /** One Run has ended and what follows from it is about to begin. */
+  readonly isBusy?: boolean | undefined;
 }
 
 export function statusOf(task: Task, known: Known = {}): TaskStatus {
@@ -35,6 +38,7 @@ export function statusOf(task: Task, known: Known = {}): TaskStatus {
   const live = task.runs.find(isLive);
   if (live !== undefined) return { kind: 'live', stage: stageOf(live), activity: known.activity };
   if (task.state !== 'open') return { kind: 'ended', state: task.state };
+  if (known.isBusy === true) return { kind: 'between' };
   const last = task.runs.at(-1);
   if (last === undefined) return { kind: 'waiting' };
   const { status } = last;
@@ -83,12 +87,20 @@ export interface Counts {
   readonly waiting: number;
 }
 
-/** `askingTasks`: Tasks with a question that waits for the user. */
-export function countTasks(tasks: readonly Task[], askingTasks: ReadonlySet<string>): Counts {
+/** What tells a Task's state from its record alone. */
+export interface CountBy {
+  /** Whether a question of the Task waits for the user. */
+  readonly isAsking: (task: Task) => boolean;
+  /** Whether something still goes on with it, though no Run lives. */
+  readonly isBusy: (task: Task) => boolean;
+}
+
+export function countTasks(tasks: readonly Task[], { isAsking, isBusy }: CountBy): Counts {
+  const goesOn = (task: Task): boolean => task.runs.some(isLive) || isBusy(task);
   return {
-    running: tasks.filter((task) => task.runs.some(isLive)).length,
-    ready: tasks.filter(isReady).length,
-    waiting: tasks.filter((task) => askingTasks.has(task.id)).length,
+    running: tasks.filter(goesOn).length,
+    ready: tasks.filter((task) => isReady(task) && !goesOn(task)).length,
+    waiting: tasks.filter(isAsking).length,
   };
 }
 

@@ -161,15 +161,12 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
     return inOrder(tasks).map((task) => this.nodes.task(task.id));
   }
 
-  /** A Task that waits for an answer opens by itself, so that its question is seen. */
+  /** A Task at work opens by itself: its Runs say what they are at, and their questions are seen. */
   private collapsible(node: TreeNode): vscode.TreeItemCollapsibleState {
     const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
     if (this.childrenOf(node).length === 0) return None;
-    return node.kind === 'task' && !this.asks(node.taskId) ? Collapsed : Expanded;
-  }
-
-  private asks(taskId: TaskId): boolean {
-    return this.deps.inbox.pending.some((question) => question.taskId === taskId);
+    const isAtWork = node.kind === 'task' && this.taskOf(node.taskId)?.runs.some(isLive) === true;
+    return node.kind !== 'task' || isAtWork ? Expanded : Collapsed;
   }
 
   private questionsOf(task: Task): PermissionInbox['pending'] {
@@ -183,12 +180,21 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
   private statusOf(task: Task): TaskStatus {
     const live = task.runs.find(isLive);
     const activity = live === undefined ? undefined : this.deps.activities.of(live.id);
-    const isSettled = live === undefined && task.state === 'open' && task.snapshot !== undefined;
-    return statusOf(task, { activity, files: isSettled ? this.deps.files.of(task)?.length : undefined });
+    const isBusy = this.deps.boards.find(task.id)?.board.isBusy(task.id);
+    const isReady = live === undefined && isBusy !== true && task.state === 'open';
+    const files = isReady ? this.deps.files.of(task)?.length : undefined;
+    return statusOf(task, { activity, isBusy, files });
+  }
+
+  /** Nothing tells when the last of what a Run brought with it is over, and that is in a moment. */
+  private lookAgain(): void {
+    const isBetween = (task: Task): boolean => this.statusOf(task).kind === 'between';
+    if (this.deps.boards.all.some(({ tasks }) => tasks.some(isBetween))) this.throttle.ask();
   }
 
   /** Tells the editor of what looks different from what it was given. */
   private flush(): void {
+    this.lookAgain();
     if (this.givenChildren.get(rootKey) !== keysOf(this.childrenOf(undefined))) {
       this.changed.fire(undefined);
       return;

@@ -50,6 +50,8 @@ export function statusText(status: TaskStatus): string {
   switch (status.kind) {
     case 'live':
       return liveText(status.stage, status.activity);
+    case 'between':
+      return vscode.l10n.t('going on');
     case 'waiting':
       return vscode.l10n.t('waiting to start');
     case 'ending':
@@ -151,6 +153,7 @@ export function statusIcon(status: TaskStatus): vscode.ThemeIcon {
       if (status.activity?.kind === 'asking') return icon('bell-dot', 'charts.yellow');
       if (status.activity?.kind === 'queued') return icon('clock', 'charts.blue');
       return icon('loading~spin', 'charts.blue');
+    case 'between':
     case 'ending':
       return icon('loading~spin', 'charts.blue');
     case 'waiting':

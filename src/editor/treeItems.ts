@@ -31,14 +31,14 @@ export interface RowContent {
 }
 
 export function taskRow(task: Task, status: TaskStatus, questions: number): RowContent {
-  const label = shown(task.packet.objective, 120);
   const description = statusText(status);
   return {
-    label,
+    // Short, so that a narrow side bar has room for what goes on; tooltip and screen readers have all of it.
+    label: shown(task.packet.objective, 36),
     description,
     icon: statusIcon(status),
     context: taskContext(task, questions),
-    spoken: `${label}, ${description}`,
+    spoken: `${shown(task.packet.objective, 300)}, ${description}`,
   };
 }
 
@@ -61,7 +61,7 @@ export function taskContext(task: Task, questions: number): string[] {
 }
 
 export function runRow(run: Run, activity: Activity | undefined): RowContent {
-  const label = `${runKindText(run.kind)}: ${shown(run.agent)}`;
+  const label = runLabel(run);
   const description = runText(run, activity);
   return {
     label,
@@ -70,6 +70,12 @@ export function runRow(run: Run, activity: Activity | undefined): RowContent {
     context: isLive(run) ? ['run', 'live'] : ['run'],
     spoken: `${label}, ${description}`,
   };
+}
+
+/** The first Run goes by its agent's name, a verification by what it is. */
+function runLabel(run: Run): string {
+  if (run.kind === 'first') return shown(run.agent);
+  return run.kind === 'verify' ? runKindText(run.kind) : `${runKindText(run.kind)}: ${shown(run.agent)}`;
 }
 
 function runText(run: Run, activity: Activity | undefined): string {
@@ -162,10 +168,7 @@ export function taskTooltip(task: Task, status: TaskStatus): vscode.MarkdownStri
 
 export function runTooltip(run: Run): vscode.MarkdownString {
   const markdown = new vscode.MarkdownString();
-  markdown
-    .appendMarkdown('**')
-    .appendText(`${runKindText(run.kind)}: ${shown(run.agent)}`)
-    .appendMarkdown('**\n\n');
+  markdown.appendMarkdown('**').appendText(runLabel(run)).appendMarkdown('**\n\n');
   const rows = [
     `${vscode.l10n.t('Model')}: ${shown(run.model)}`,
     runSummary(run),

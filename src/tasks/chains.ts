@@ -27,8 +27,8 @@ export class Chains {
     this.road = deps.road;
   }
 
-  get isBusy(): boolean {
-    return this.running.size > 0;
+  isBusy(id?: TaskId): boolean {
+    return id === undefined ? this.running.size > 0 : this.running.has(id);
   }
 
   run(task: Task, body: (signal: AbortSignal) => Promise<Settled>): Promise<Settled> {

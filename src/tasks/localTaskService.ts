@@ -86,8 +86,8 @@ export class LocalTaskService implements TaskService {
     this.chains = new Chains({ store: deps.store, road: deps.road });
   }
 
-  get isBusy(): boolean {
-    return this.chains.isBusy;
+  isBusy(id?: TaskId): boolean {
+    return this.chains.isBusy(id);
   }
 
   async bases(): Promise<readonly BaseChoice[]> {
@@ -303,6 +303,7 @@ export class LocalTaskService implements TaskService {
 
   async preview(id: TaskId): Promise<LandingPlan> {
     const { task, tree } = await this.sides(id);
+    expectState(task, ['open'], 'accept');
     if (tree === undefined) return { task, paths: [], conflicts: [] };
     const preview = await this.deps.landing.preview(task, tree);
     return { task, paths: preview.paths, conflicts: preview.conflicts };

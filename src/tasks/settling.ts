@@ -29,16 +29,22 @@ export class Settling {
     const finished = await this.deps.road.run(task, spec, signal);
     if (finished.run.status.state !== 'completed')
       return { task: await this.withoutEmptyWorktree(finished), runs: [finished.run] };
-    if (await this.isUnchanged(finished.task)) {
-      const closed = await this.deps.endings.close(finished.task);
-      return { task: closed, runs: [finished.run] };
-    }
+    if (await this.isUnchanged(finished.task)) return this.unchanged(finished, signal);
     // What a Run that was cut off had changed before is verified with what its resume did.
     const goesOn = spec.kind === 'resume' || spec.kind === 'retry';
     const isJudged = task.verdicts.some((verdict) => verdict.tree === finished.task.snapshot?.tree);
     const isNew = finished.task.snapshot?.tree !== task.snapshot?.tree || (goesOn && !isJudged);
     if (isNew || when === 'always') return this.afterChange(finished, when, signal);
     return { task: finished.task, runs: [finished.run] };
+  }
+
+  /** Nothing to accept. What the user said must hold is asked all the same: a Run that says done may be wrong. */
+  private async unchanged({ task, run }: FinishedRun, signal: AbortSignal): Promise<Settled> {
+    if (task.packet.acceptanceTests.length === 0 || task.branch === undefined) {
+      return { task: await this.deps.endings.close(task), runs: [run] };
+    }
+    const { verdict, task: judged } = await this.deps.verification.byHost(task, run.id, signal);
+    return { task: await this.deps.endings.close(judged), runs: [run], verdict };
   }
 
   /** Whether nothing differs from the base: nothing was ever done, or all of it was taken back. */

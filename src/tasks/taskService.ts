@@ -29,8 +29,8 @@ export interface TaskService {
   readonly onDidChangeTask: Event<TaskChange>;
   readonly onDidAppendEntry: Event<AppendedEntry>;
   readonly onDidStream: Event<StreamedEvent>;
-  /** Whether anything that was begun here still goes on, the gaps between Runs included. */
-  readonly isBusy: boolean;
+  /** Whether anything that was begun here still goes on, of one Task or of any: also in the gap between two Runs. */
+  isBusy(id?: TaskId): boolean;
 
   /** HEAD first, then branches, remote branches and tags, newest commit first. Throws `unbornBranch`. */
   bases(): Promise<readonly BaseChoice[]>;

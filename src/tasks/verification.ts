@@ -79,7 +79,8 @@ export class Verification {
   /** The packet's Checks alone, in the Worktree under the writer lock. */
   async byHost(asked: Task, runId: RunId, signal: AbortSignal): Promise<Verified> {
     const task = await this.recorded(asked, signal);
-    const tree = recordedTree(task);
+    const tree =
+      task.snapshot?.tree ?? (await this.deps.repository.treeOf(task.packet.repository.base.commit));
     const hostChecks = await this.inWorktree(task, runId, signal, async (ready) => {
       await this.deps.keeper.guardTree(ready, tree);
       return this.hostChecks(task, placeOfTask(ready, tree), signal);
@@ -134,7 +135,7 @@ export class Verification {
         outDirectory,
       });
     } finally {
-      await this.deps.keeper.putBack(withWorktree(task), recordedTree(task));
+      await this.deps.keeper.putBack(withWorktree(task), place.treeAtStart);
     }
   }
 

@@ -38,7 +38,7 @@ export class FakeTaskService {
       onDidChangeTask: this.changes.event,
       onDidAppendEntry: this.entries.event,
       onDidStream: this.streams.event,
-      isBusy: false,
+      isBusy: () => false,
       bases: logged('bases', method('bases')),
       prepare: logged('prepare', method('prepare')),
       start: logged('start', method('start')),
