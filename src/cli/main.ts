@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { runCommandLine } from './commandLine';
 import { processHost } from './processHost';
 

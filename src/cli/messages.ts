@@ -9,6 +9,8 @@ interface Words {
   /** What to do about it, as whole sentences. */
   readonly hint: string;
   readonly exitCode: ExitCode;
+  /** The part that failed says it better: its words stand alone, where it has any. */
+  readonly isSaidByDetail?: true;
 }
 
 /** A Run's own ways to end that are no ErrorCode; see `runEndSchema`. */
@@ -37,21 +39,25 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
     text: 'This folder is not in a git repository',
     hint: 'Change to a repository, name one with --repo DIR, or make one with "git init".',
     exitCode: 2,
+    isSaidByDetail: true,
   },
   unknownId: {
     text: 'There is no such Task or Run',
     hint: '"tributary list" shows the Tasks of this repository.',
     exitCode: 2,
+    isSaidByDetail: true,
   },
   ambiguousId: {
     text: 'More than one Task or Run is meant by that',
     hint: 'Give more characters of the id, or the slug from "tributary list".',
     exitCode: 2,
+    isSaidByDetail: true,
   },
   unknownAgent: {
     text: 'There is no such agent',
     hint: 'Leave --agent out to start "general", or name an agent that the message lists.',
     exitCode: 2,
+    isSaidByDetail: true,
   },
   unknownBase: {
     text: 'The base does not name a commit',
@@ -87,6 +93,7 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
     text: 'The Task is not in a state where that is possible',
     hint: '"tributary show TASK" says its state and what can be done next.',
     exitCode: 1,
+    isSaidByDetail: true,
   },
   gitMissing: {
     text: 'No git was found',
@@ -145,7 +152,7 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
   },
   noCredentials: {
     text: 'There is no key for the model',
-    hint: 'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or add --demo to work offline without one.',
+    hint: 'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN). Without one, "--demo" plays the objective of the sample repository that "npm start" makes, and nothing else.',
     exitCode: 1,
   },
   wrongKey: {
@@ -182,7 +189,7 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
   serverError: { text: 'The model server kept failing', hint: laterHint, exitCode: 1 },
   unreachable: {
     text: 'The model server could not be reached',
-    hint: 'Check the network and ANTHROPIC_BASE_URL, then "tributary resume TASK"; or use --demo.',
+    hint: 'Check the network and ANTHROPIC_BASE_URL, then "tributary resume TASK".',
     exitCode: 1,
   },
   stalled: { text: 'The model server went silent', hint: laterHint, exitCode: 1 },
@@ -270,10 +277,16 @@ export interface Described {
  * part that failed had to say; `target` stands in for TASK in the hint.
  */
 export function describe(code: string, detail: string, target?: string): Described {
-  const { text, hint } = wordsOf(code);
-  const trimmed = detail.trim();
-  const message = trimmed === '' || trimmed === code ? `${text}.` : `${text}: ${trimmed}`;
+  const { text, hint, isSaidByDetail } = wordsOf(code);
+  const said = detail.trim();
+  const isSilent = said === '' || said === code;
+  const message = isSilent ? `${text}.` : isSaidByDetail ? sentence(said) : `${text}: ${said}`;
   return { code, message, hint: target === undefined ? hint : hint.replaceAll('TASK', target) };
+}
+
+/** Begins like a sentence. */
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function describeError(error: TributaryError, target?: string): Described {

@@ -27,7 +27,8 @@ export class CliPermission implements PermissionPort {
     const { host, report, isJson, allowCommands } = this.consent;
     if (allowCommands) return { kind: 'allowed', by: '--allow-commands' };
     report.question(question);
-    if (isJson || host.ask === undefined) return denied('nobody', unanswerable);
+    if (isJson || host.ask === undefined)
+      return denied('the command line: nobody can be asked', unanswerable);
     const ask = host.ask;
     // One question at a time; an "all" given meanwhile answers those that waited.
     return this.queue.run(() =>

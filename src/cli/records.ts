@@ -1,6 +1,8 @@
 import { plainLine } from '../model/plainText';
 import type { Run } from '../model/run';
+import { demoModelName } from '../model/settings';
 import { currentVerdict, type Task } from '../model/task';
+import type { VerdictWord } from '../model/verdict';
 import { isLive } from '../tasks/runMachine';
 import { mendable } from '../tasks/verification';
 
@@ -38,9 +40,14 @@ function runData(run: Run): Readonly<Record<string, unknown>> {
   };
 }
 
+const agentVerbs: ReadonlySet<string> = new Set(['resume', 'verify', 'fix']);
+
 /** The command lines that make sense now, most likely one first. */
 export function nextSteps(task: Task): string[] {
-  const line = (verb: string): string => `tributary ${verb} ${plainLine(task.slug)}`;
+  // The demo's Tasks go on with the demo: no key would know its conversations.
+  const isDemo = task.runs.some((run) => run.model === demoModelName);
+  const line = (verb: string): string =>
+    `tributary ${verb} ${plainLine(task.slug)}${isDemo && agentVerbs.has(verb) ? ' --demo' : ''}`;
   if (task.runs.some(isLive)) return [line('stop')];
   switch (task.state) {
     case 'accepted':
@@ -48,10 +55,15 @@ export function nextSteps(task: Task): string[] {
     case 'discarded':
       return [line('restore')];
     case 'closed':
-      return [];
+      return [line('restore')];
     case 'open':
       return openSteps(task).map(line);
   }
+}
+
+/** PARTIAL and none are no judgement to leave it at. */
+function needsVerifying(word: VerdictWord | undefined): boolean {
+  return word === undefined || word === 'PARTIAL' || word === 'none';
 }
 
 function openSteps(task: Task): string[] {
@@ -62,7 +74,7 @@ function openSteps(task: Task): string[] {
     ...(isCut ? ['resume'] : []),
     ...(task.snapshot === undefined ? [] : ['diff']),
     ...(mendable(task) !== undefined ? ['fix'] : []),
-    ...(task.snapshot !== undefined && verdict === undefined ? ['verify'] : []),
+    ...(task.snapshot !== undefined && needsVerifying(verdict?.verdict) ? ['verify'] : []),
     ...(task.snapshot === undefined ? [] : ['accept']),
     'discard',
   ];

@@ -1,4 +1,6 @@
+import { plainLine } from '../model/plainText';
 import type { Run } from '../model/run';
+import type { Task } from '../model/task';
 import type { Settled } from '../tasks/taskApi';
 import { type Described, describe, exitCodeOf, isErrorCode } from './messages';
 import type { Paint } from './paint';
@@ -30,7 +32,7 @@ export function settledOutcome(settled: Settled, need: VerdictNeed, paint: Paint
 }
 
 /** 0, 1, 3 or 130: see `helpText`. */
-export function exitCodeOfSettled({ runs, verdict }: Settled, need: VerdictNeed): number {
+export function exitCodeOfSettled({ task, runs, verdict }: Settled, need: VerdictNeed): number {
   const status = runs.at(-1)?.status;
   switch (status?.state) {
     case 'stopped':
@@ -42,6 +44,8 @@ export function exitCodeOfSettled({ runs, verdict }: Settled, need: VerdictNeed)
     case 'interrupted':
       return 1;
     default:
+      // Nothing changed and something was in the way: that is not done.
+      if (verdict === undefined && task.state === 'closed' && blockersOf(runs).length > 0) return 1;
       if (verdict === undefined) return need === 'made' ? 0 : 1;
       return verdict.verdict === 'PASS' ? 0 : 1;
   }
@@ -59,8 +63,22 @@ function textOfSettled({ task, verdict }: Settled, need: VerdictNeed, paint: Pai
   const judged = verdict === undefined ? '' : verdictText(verdict, paint);
   if (need === 'all' && verdict !== undefined) return judged;
   const steps = nextSteps(task);
-  if (task.state === 'closed') return `${judged}Nothing was changed; the Task is closed.\n`;
+  if (task.state === 'closed') return `${judged}${closedText(task)}`;
   return steps.length === 0
     ? judged
     : `${judged}${['Next:', ...steps.map((step) => `  ${step}`)].join('\n')}\n`;
+}
+
+function closedText(task: Task): string {
+  const blockers = blockersOf(task.runs).map((blocker) => `Blocked: ${plainLine(blocker)}\n`);
+  const kept =
+    task.aside === undefined
+      ? ''
+      : `Ignored files that were made there are kept in ${plainLine(task.aside)}\n`;
+  return `${blockers.join('')}Nothing was changed; the Task is closed.\n${kept}`;
+}
+
+/** What the author's last answer says kept it from finishing. */
+function blockersOf(runs: readonly Run[]): readonly string[] {
+  return runs.filter((run) => run.kind !== 'verify').at(-1)?.answer?.blockers ?? [];
 }

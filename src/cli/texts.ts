@@ -52,8 +52,16 @@ function checkText(check: Check, paint: Paint): string {
   const claim = check.evidence === 'unobserved' ? ' [claimed, not observed]' : '';
   const title = plainLine(check.title);
   const by = check.evidence === 'host' ? 'run by the host' : title;
-  return `${word}: ${plainLine(check.command)} (${exit})${claim}${by === '' ? '' : ` # ${by}`}`;
+  return `${word}: ${shortCommand(check.command)} (${exit})${claim}${by === '' ? '' : ` # ${by}`}`;
 }
+
+/** A command as a glance wants it; the whole one is in the transcript and in `--json`. */
+function shortCommand(command: string): string {
+  const line = plainLine(command);
+  return line.length <= longestCommand ? line : `${line.slice(0, longestCommand - 1)}…`;
+}
+
+const longestCommand = 72;
 
 /** `path:line severity title`. */
 export function findingText({ location, severity, title }: Finding): string {

@@ -11,6 +11,15 @@ export function notAnObjective(playbooks: readonly Playbook[], agent: string): s
   });
 }
 
+/** What it says to its objective in another project. */
+export const notTheSample = [
+  'SUMMARY: This is the scripted demo model. It only plays on its own sample repository, and this is another one, so nothing was done.',
+  'CHANGES:\nNone.',
+  'EVIDENCE:\nNone.',
+  'RISKS:\nNone.',
+  'BLOCKERS:\n- The files of the sample are not here. Open the sample, or set an API key to work on this project.',
+].join('\n\n');
+
 export function noPartFor(agent: string, playbook: Playbook): string {
   const agents = [...new Set(playbook.scenes.flatMap((scene) => scene.agents))].join(', ');
   return sections({

@@ -59,7 +59,7 @@ export interface Playbook {
 }
 
 /** The name under which requests ask for it, and how people read it. */
-export const demoModelName = 'demo-scripted';
+export { demoModelName } from '../model/settings';
 export const demoModelTitle = 'Demo model, scripted';
 
 /** Objectives are equal when they differ in white space, letter case or a last full stop only. */

@@ -1,3 +1,4 @@
+import { notTheSample } from './honestAnswers';
 import type { PlannedCall, Playbook, Scene, Step } from './playbook';
 import { explorePart } from './sampleExplore';
 import { durationSource, durationTestSource, sampleTestCommand } from './sampleRepository';
@@ -52,6 +53,15 @@ const edit: PlannedCall = {
   input: { file_path: sourcePath, old_string: brokenBody, new_string: loopBody },
 };
 
+/** An edit that failed twice: it was made before an interruption, or this is another project. */
+function afterSecondEdit(trace: string): NonNullable<Step['next']> {
+  return [
+    { when: { result: 'edit', isError: false }, to: 'test' },
+    { when: { result: 'read', contains: trace }, to: 'test' },
+    { to: 'foreign' },
+  ];
+}
+
 /** The three ends every writing part has: by what its last test run really gave. */
 const afterTests: NonNullable<Step['next']> = [
   { when: { result: 'tests', exitCode: 0 }, to: 'done' },
@@ -79,8 +89,9 @@ function ends(summary: string, changes: string, evidence: string): Step[] {
       'untested',
       'The tests could not be run here.',
       'Nothing was run.',
-      '- The command was not allowed; see `--allow-commands`.',
+      '- The command was not run to its end: it was not allowed (see `--allow-commands`), stopped, or took too long.',
     ),
+    { id: 'foreign', say: notTheSample },
   ];
 }
 
@@ -96,7 +107,7 @@ const firstRun: Scene = {
         read(sourcePath),
         { name: 'Read', as: 'readTests', input: { file_path: testPath } },
       ],
-      next: [{ to: 'before' }],
+      next: [{ when: { result: 'read', isError: true }, to: 'foreign' }, { to: 'before' }],
     },
     {
       id: 'before',
@@ -112,7 +123,7 @@ const firstRun: Scene = {
     },
     // After an interruption the file has to be read again, and may be changed already.
     { id: 'reread', say: 'I read the file again.', calls: [read(sourcePath)], next: [{ to: 'editAgain' }] },
-    { id: 'editAgain', say: '', calls: [edit], next: [{ to: 'test' }] },
+    { id: 'editAgain', say: '', calls: [edit], next: afterSecondEdit('text.matchAll') },
     { id: 'test', say: 'Now the tests again.', calls: [runTests('tests')], next: afterTests },
     ...ends(
       '`parseDuration` adds up all units of a duration, so `1h30m` is 5400 seconds.',
@@ -142,7 +153,7 @@ const fixRun: Scene = {
       id: 'look',
       say: 'The finding says that text which is no duration is no longer refused. I read the file and its tests.',
       calls: readBoth,
-      next: [{ to: 'edit' }],
+      next: [{ when: { result: 'read', isError: true }, to: 'foreign' }, { to: 'edit' }],
     },
     {
       id: 'edit',
@@ -151,7 +162,7 @@ const fixRun: Scene = {
       next: [{ when: { result: 'edit', isError: true }, to: 'reread' }, { to: 'test' }],
     },
     { id: 'reread', say: 'I read both again.', calls: readBoth, next: [{ to: 'editAgain' }] },
-    { id: 'editAgain', say: '', calls: [guard, addTest], next: [{ to: 'test' }] },
+    { id: 'editAgain', say: '', calls: [guard, addTest], next: afterSecondEdit('.test(text.trim())') },
     { id: 'test', say: 'The tests again, with the new one.', calls: [runTests('tests')], next: afterTests },
     ...ends(
       '`parseDuration` refuses every text that is not a duration as a whole.',

@@ -1,5 +1,8 @@
 import * as z from 'zod';
 
+/** The model of the offline demo, as Runs and transcripts name it. */
+export const demoModelName = 'demo-scripted';
+
 /** The settings of the first steps, with their defaults; names follow `tributary.*` of the manifest. */
 export const settingsSchema = z.object({
   model: z

@@ -57,8 +57,12 @@ function taskText(task: Task, paint: Paint): string {
     `  agent ${plainLine(task.agent)}`,
     `  base ${plainLine(base.ref)} ${base.commit}${behind}`,
   ];
-  if (task.branch !== undefined) rows.push(`  branch ${branchText(task)}`);
-  if (task.worktreePath !== undefined) rows.push(`  worktree ${plainLine(task.worktreePath)}`);
+  // An ended Task keeps the names, for the day it is brought back; the folder and the branch are gone.
+  if (task.state === 'open') {
+    if (task.branch !== undefined) rows.push(`  branch ${branchText(task)}`);
+    if (task.worktreePath !== undefined) rows.push(`  worktree ${plainLine(task.worktreePath)}`);
+  }
+  if (task.aside !== undefined) rows.push(`  ignored files kept in ${plainLine(task.aside)}`);
   rows.push(...task.packet.acceptanceTests.map(({ command }) => `  check ${plainLine(command)}`));
   return `${rows.join('\n')}\n\n${section('Runs', task.runs.map(runText), paint)}`;
 }
@@ -66,7 +70,10 @@ function taskText(task: Task, paint: Paint): string {
 function answerText(run: Run, paint: Paint): string {
   const { status } = run;
   const rows = [usageText(run.usage)];
-  if ('end' in status) rows.push(`ended ${status.end.at}: ${plainLine(status.end.message)}`);
+  if ('end' in status) {
+    const why = plainLine(status.end.message || status.end.reason);
+    rows.push(`ended ${status.end.at}: ${why}`);
+  }
   if (run.answer !== undefined) rows.push(...plainText(run.answer.summary).split('\n'));
   return section(run.id, rows, paint);
 }

@@ -198,7 +198,7 @@ describe('rebuildMessages', () => {
           ...(process.env['TRIBUTARY_LONG'] ? {} : { seed: 7 }),
         },
       );
-    });
+    }).timeout(60_000);
   });
 });
 

@@ -115,7 +115,7 @@ describe('show', () => {
   for (const [title, parts, expected] of [
     ['an accepted Task', { state: 'accepted' }, ['undo']],
     ['a discarded Task', { state: 'discarded' }, ['restore']],
-    ['a closed Task', { state: 'closed' }, []],
+    ['a closed Task', { state: 'closed' }, ['restore']],
     ['a running Task', { runs: [makeRun()] }, ['stop']],
     ['an open Task without changes', {}, ['discard']],
   ] as const)
@@ -194,7 +194,7 @@ describe('verify', () => {
     });
     host.env = {};
     assert.equal(await host.run('verify', 'x'), 2);
-    assert.match(host.stderr, /unknownId.*nothing is called x/);
+    assert.match(host.stderr, /unknownId.*Nothing is called x/);
   });
 
   it('says when the state of the Task forbids it', async () => {
@@ -202,7 +202,7 @@ describe('verify', () => {
       verify: () => Promise.reject(new TributaryError('wrongState', 'nothing differs from the base')),
     });
     assert.equal(await host.run('verify', 'fix-the-parser'), 1);
-    assert.match(host.stderr, /nothing differs from the base\n {2}"tributary show fix-the-parser"/);
+    assert.match(host.stderr, /Nothing differs from the base\n {2}"tributary show fix-the-parser"/);
   });
 });
 
