@@ -221,7 +221,9 @@ export class RunRoad {
         ...(spec.diff === undefined ? {} : { diff: spec.diff }),
         ...(spec.scratch === undefined ? {} : { scratch: spec.scratch }),
         onTurn: async (turn) => {
-          if (spec.after === undefined) latest = await keeper.snapshot(latest, { runId: run.id, turn });
+          // Once it is stopped, the last Snapshot below is the one that counts: whoever shuts us down is in a hurry.
+          if (spec.after !== undefined || signal.aborted) return;
+          latest = await keeper.snapshot(latest, { runId: run.id, turn });
         },
         takeMessages: () => one.messages.splice(0),
       },

@@ -36,8 +36,13 @@ type Ending = 'accept' | 'undo' | 'discard' | 'restore';
 const circle: readonly Ending[] = ['accept', 'undo', 'discard', 'restore'];
 
 const isLong = process.env['TRIBUTARY_LONG'] !== undefined;
-/** At how many-th change on disk the process is killed. */
-const killedAt = isLong ? Array.from({ length: 40 }, (_, index) => 1 + index * 2) : [1, 9, 30];
+/** At how many-th change on disk the process is killed: in what it prepares, in the writing, in the clearing up. */
+const killedAt = isLong
+  ? [
+      ...Array.from({ length: 12 }, (_, index) => 1 + index),
+      ...Array.from({ length: 30 }, (_, index) => 20 + index * 20),
+    ]
+  : [3, 40, 300];
 
 describe('kill -9 in the middle of', () => {
   let server: StrictServer;
@@ -73,29 +78,32 @@ describe('kill -9 in the middle of', () => {
     await cleanUp();
   });
 
-  for (const ending of circle) {
-    it(`${ending}: the next command finishes it or takes it back, and no byte is lost`, async () => {
-      for (const count of killedAt) {
+  it('accept, undo, discard and restore: the next command finishes it or takes it back, and no byte is lost', async function () {
+    // Dozens of processes one after another.
+    this.timeout(isLong ? 3_600_000 : 300_000);
+    for (const count of killedAt) {
+      for (const ending of circle) {
         await bringTo(site, ending);
-        const state = (await recordOf(site.repo)).state;
+        const { state } = await recordOf(site.repo);
         await killAtChange(site, ending, count);
+        const where = `${ending} killed at change ${count}`;
         const list = await site.cli('list', '--json');
-        assert.equal(list.exitCode, 0, list.stderr);
-        assert.deepEqual(list.data['problems'], [], `after change ${count}`);
+        assert.equal(list.exitCode, 0, `${where}: ${list.stderr}`);
+        assert.deepEqual(list.data['problems'], [], where);
         const task = await recordOf(site.repo);
-        assert.equal(task.pending, undefined);
-        assert.ok([state, stateAfter[ending]].includes(task.state), `${task.state} after change ${count}`);
-        await assertWhole(task.state, count);
+        assert.equal(task.pending, undefined, where);
+        assert.ok([state, stateAfter[ending]].includes(task.state), `${where}: ${task.state}`);
+        await assertWhole(task.state, where);
       }
-    });
-  }
+    }
+  });
 
   /** The checkout is as the Task's state says, the user's side untouched, the work all there. */
-  async function assertWhole(state: string, count: number): Promise<void> {
+  async function assertWhole(state: string, where: string): Promise<void> {
     const { files, status, ...rest } = await userSide(site.repo);
     const { files: filesBefore, status: statusBefore, ...restBefore } = before;
     assert.deepEqual(rest, restBefore);
-    assert.equal(files, state === 'accepted' ? landed : filesBefore, `${state} after change ${count}`);
+    assert.equal(files, state === 'accepted' ? landed : filesBefore, `${where}: ${state}`);
     if (state !== 'accepted') assert.equal(status, statusBefore);
     await assertWorktreesAgree(site.repo);
     if (state === 'open') {

@@ -15,6 +15,7 @@ export interface CrashSite {
   readonly repo: TempRepo;
   readonly server: StrictServer;
   readonly worktree: string;
+  readonly env: Readonly<Record<string, string>>;
   start(args: readonly string[]): CliRun;
   cli(...args: readonly string[]): Promise<CliEnd>;
   /** The lines the agent's commands wrote so far. */
@@ -86,6 +87,7 @@ export async function makeCrashSite(server: StrictServer): Promise<CrashSite> {
     repo,
     server,
     worktree: join(`${repo.root}.worktrees`, slug),
+    env,
     start: (args) => startCli(args, { cwd: repo.root, env }),
     cli: (...args) => runCli(args, { cwd: repo.root, env }),
     traces: async () => {
