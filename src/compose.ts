@@ -20,6 +20,7 @@ import { Secrets } from './editor/secrets';
 import { EditorSettings } from './editor/settings';
 import { Surroundings } from './editor/surroundings';
 import { TaskTree } from './editor/taskTree';
+import { TranscriptPanels } from './editor/transcript/transcriptPanels';
 
 /** What a test inside the editor looks at, and answers dialogs by. */
 export interface Parts {
@@ -84,6 +85,8 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const resumer = new Resumer({ boards, own, setting: resume, announcer, dialogs, logger: log });
   const notices = new InboxNotices({ inbox, boards, dialogs, tree, view });
   const fileSystem = new TaskFileSystem({ boards, logger: log });
+  const { extensionUri } = context;
+  const transcripts = new TranscriptPanels({ extensionUri, boards, inbox, announcer, logger: log });
   const renew = (): void => {
     boards.renew();
     void surroundings.refreshModel();
@@ -99,6 +102,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     dialogs,
     announcer,
     log,
+    transcripts,
     memory: context.workspaceState,
     makeSample: async () => {
       const { makeSample } = await import('./composeSample');
@@ -125,7 +129,17 @@ export function compose(context: vscode.ExtensionContext): Composed {
       commands.dispose();
       resumer.dispose();
       await boards.dispose();
-      for (const part of [notices, findings, surroundings, view, tree, files, activities, fileSystem])
+      for (const part of [
+        transcripts,
+        notices,
+        findings,
+        surroundings,
+        view,
+        tree,
+        files,
+        activities,
+        fileSystem,
+      ])
         part.dispose();
       secrets.dispose();
       settings.dispose();

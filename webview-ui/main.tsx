@@ -29,6 +29,7 @@ function begin(element: HTMLElement): void {
     append: (append) => store.dispatch({ type: 'append', append }),
     stream: (stream) => store.dispatch({ type: 'stream', stream }),
     facts: ({ runId, facts }) => store.dispatch({ type: 'facts', runId, facts }),
+    missing: () => store.miss(),
     reveal: ({ call }) => {
       reveal.call = call;
       store.touch();
@@ -45,6 +46,6 @@ function begin(element: HTMLElement): void {
 function keptView(kept: unknown, given: ViewState): ViewState {
   const parsed = viewStateSchema.safeParse(kept);
   if (!parsed.success || parsed.data.taskId !== given.taskId) return given;
-  const isSameRun = given.runId === undefined || parsed.data.runId === given.runId;
-  return isSameRun ? parsed.data : { ...given, draft: parsed.data.draft };
+  // Newer than what the page was made with: the user may have gone to another Run since.
+  return parsed.data;
 }

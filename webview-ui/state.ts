@@ -1,4 +1,5 @@
 import type { RunId } from '../src/model/ids';
+import { joinPieces, lengthOf, withoutStart } from '../src/protocol/pieces';
 import {
   type Facts,
   type LiveMessage,
@@ -8,7 +9,6 @@ import {
   type PageEntry,
   type PageSnapshot,
   type PageStream,
-  type Piece,
 } from '../src/protocol/transcriptApi';
 
 /** What the page knows of the shown Run. Its entries are those of the file from `from` to `revision`, without a gap. */
@@ -185,30 +185,6 @@ function joined(known: LiveOutput | undefined, more: LiveOutput): LiveOutput {
   const text = known.text + more.text.slice(end - more.offset);
   const excess = Math.max(0, text.length - liveBudget);
   return { ...known, offset: known.offset + excess, text: text.slice(excess) };
-}
-
-export function lengthOf(pieces: readonly Piece[]): number {
-  return pieces.reduce((sum, { text }) => sum + text.length, 0);
-}
-
-function withoutStart(pieces: readonly Piece[], characters: number): Piece[] {
-  let left = characters;
-  return pieces.flatMap(({ kind, text }) => {
-    const rest = text.slice(Math.min(left, text.length));
-    left -= text.length - rest.length;
-    return rest === '' ? [] : [{ kind, text: rest }];
-  });
-}
-
-/** Neighbours of one kind become one piece. */
-function joinPieces(known: readonly Piece[], more: readonly Piece[]): Piece[] {
-  const all = [...known];
-  for (const piece of more) {
-    const last = all.at(-1);
-    if (last?.kind === piece.kind) all[all.length - 1] = { kind: last.kind, text: last.text + piece.text };
-    else all.push(piece);
-  }
-  return all;
 }
 
 function trimmed(live: LiveMessage): LiveMessage {

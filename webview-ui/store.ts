@@ -6,6 +6,8 @@ export class PageStore {
   state: PageState = emptyState;
   /** The host's clock minus ours, in ms. */
   clockOffsetMs = 0;
+  /** The host does not know the Task. */
+  isMissing = false;
   private readonly listeners = new Set<() => void>();
   private host: Host | undefined;
 
@@ -19,10 +21,16 @@ export class PageStore {
     const before = this.state;
     this.state = reduce(before, action);
     const { facts } = this.state;
+    this.isMissing = false;
     if (facts !== undefined && facts !== before.facts)
       this.clockOffsetMs = Date.parse(facts.now) - Date.now();
     if (this.state.needsSnapshot && !before.needsSnapshot) this.host?.wantSnapshot({});
     if (this.state !== before) this.touch();
+  }
+
+  miss(): void {
+    this.isMissing = true;
+    this.touch();
   }
 
   /** Tells that something beside the state changed. */

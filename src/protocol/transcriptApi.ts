@@ -153,8 +153,8 @@ export const transcriptApi = {
   stop: command(ofRun),
   verify: command(z.object({})),
   resume: command(z.object({})),
-  /** All open Findings when `findingIds` is absent. */
-  fix: command(z.object({ findingIds: z.array(z.string()).min(1).optional() })),
+  /** All open Findings when `findingId` is absent. */
+  fix: command(z.object({ findingId: z.string().optional() })),
   openReview: command(z.object({})),
   /** `path`: relative to the Worktree, or absolute inside it; lines count from 1. */
   openFile: command(
@@ -174,6 +174,8 @@ export const transcriptApi = {
   append: notification(appendSchema),
   stream: notification(streamSchema),
   facts: notification(ofRun.extend({ facts: factsSchema })),
+  /** The Task is not known in this window, or not any more. */
+  missing: notification(z.object({})),
   /** Scroll to a command of the shown Run: the N of `[call N]`. */
   reveal: notification(ofRun.extend({ call: z.number().int().positive() })),
 };

@@ -64,7 +64,10 @@ export function App({ store, host, view, onView, reveal }: AppProps): JSX.Elemen
     };
   }, [facts, runId, kept.view.folds]);
 
-  if (page === undefined || facts === undefined) return <p class="loading-page">{t('Loading…')}</p>;
+  if (page === undefined || facts === undefined || store.isMissing) {
+    const text = store.isMissing ? t('This task is not in this window any more.') : t('Loading…');
+    return <p class="loading-page">{text}</p>;
+  }
   return (
     <PageProvider value={page}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the whole page */}

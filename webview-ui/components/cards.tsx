@@ -187,7 +187,7 @@ function FindingItem({ finding, isDismissed, canFix }: FindingProps): JSX.Elemen
         <span class="finding-title">{safeLine(finding.title)}</span>
         {isDismissed && <span class="badge">{t('dismissed')}</span>}
         {canFix && !isDismissed && (
-          <Button kind="plain" label={t('Fix')} onClick={() => host.fix({ findingIds: [finding.id] })} />
+          <Button kind="plain" label={t('Fix')} onClick={() => host.fix({ findingId: finding.id })} />
         )}
       </div>
       {finding.detail !== '' && <div class="finding-detail wrap">{safe(finding.detail)}</div>}

@@ -58,13 +58,7 @@ function FollowUp({ facts, draft, onDraft, onLeave }: Props): JSX.Element {
     }
   };
   return (
-    <form
-      class="follow-up"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
+    <div class="follow-up">
       <textarea
         ref={box}
         rows={1}
@@ -99,6 +93,6 @@ function FollowUp({ facts, draft, onDraft, onLeave }: Props): JSX.Element {
             : t('This task has ended: a message takes it up again.')}{' '}
         {t('Ctrl+Enter sends.')}
       </p>
-    </form>
+    </div>
   );
 }

@@ -8,6 +8,7 @@ import type { OutputLog } from '../outputLog';
 import type { PermissionInbox } from '../permissionInbox';
 import type { Secrets } from '../secrets';
 import type { TaskTree } from '../taskTree';
+import type { TranscriptPanels } from '../transcript/transcriptPanels';
 import type { TreeNode } from '../treeNodes';
 
 /** What commands work with. */
@@ -22,6 +23,7 @@ export interface CommandContext {
   readonly dialogs: Dialogs;
   readonly announcer: Announcer;
   readonly log: OutputLog;
+  readonly transcripts: TranscriptPanels;
   /** Remembers per workspace. */
   readonly memory: Memory;
   /** Makes the sample repository in a fresh folder; answers the folder. */

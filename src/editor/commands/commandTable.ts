@@ -11,11 +11,13 @@ import { followUp } from './followUp';
 import { clearKey, setKey } from './key';
 import { newTask } from './newTask';
 import { openDemo } from './openDemo';
+import { openTranscript } from './openTranscript';
 import { openTerminal, openWorktree } from './openWorktree';
 import { restore } from './restore';
 import { resume } from './resume';
 import { revealOfFile } from './revealOfFile';
 import { review } from './review';
+import { showEvidence } from './showEvidence';
 import { showOutput } from './showOutput';
 import { stop } from './stop';
 import { undo } from './undo';
@@ -24,6 +26,7 @@ import { verify } from './verify';
 /** Every command there is; the manifest lists the same. */
 export const commandTable: readonly Command[] = [
   newTask,
+  openTranscript,
   review,
   accept,
   discard,
@@ -38,6 +41,7 @@ export const commandTable: readonly Command[] = [
   openTerminal,
   revealOfFile,
   fixFinding,
+  showEvidence,
   dismissFinding,
   allowQuestion,
   denyQuestion,

@@ -1,0 +1,17 @@
+import * as vscode from 'vscode';
+import type { Command } from './commandContext';
+import { targetOf } from './targets';
+
+/** Shows the transcript of a Run, of the newest one when none is named. */
+export const openTranscript: Command = {
+  id: 'tributary.task.openTranscript',
+  async run(context, argument) {
+    const target = await targetOf(
+      context,
+      argument,
+      vscode.l10n.t('Open Transcript'),
+      (task) => task.runs.length > 0,
+    );
+    if (target !== undefined) context.transcripts.show(target.task.id, target.runId);
+  },
+};
