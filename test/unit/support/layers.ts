@@ -98,6 +98,8 @@ function cyclesOf(imports: readonly RunTimeImport[]): string[][] {
   return cycles;
 }
 
+const entryName = 'all-sources.js';
+
 /** Every run-time import of the sources under `folder`, as the bundler sees them: type imports are gone. */
 export async function importsOf(root: string, folder: string): Promise<RunTimeImport[]> {
   const sources = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -105,20 +107,27 @@ export async function importsOf(root: string, folder: string): Promise<RunTimeIm
     .map((file) => join(folder, file));
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: sources,
+    // One bundle of all: as many bundles as there are files would take seconds.
+    stdin: {
+      contents: sources.map((file) => `import ${JSON.stringify(`./${file}`)};`).join('\n'),
+      resolveDir: root,
+      sourcefile: entryName,
+    },
     bundle: true,
     write: false,
     metafile: true,
-    outdir: 'out',
+    outfile: 'out/layers.js',
     platform: 'node',
     format: 'esm',
     packages: 'external',
     loader: { '.md': 'text' },
     logLevel: 'silent',
   });
-  return Object.entries(metafile.inputs).flatMap(([from, { imports }]) =>
-    imports.map(({ path, external }) => importOf(from, path, external === true)),
-  );
+  return Object.entries(metafile.inputs)
+    .filter(([from]) => from !== entryName)
+    .flatMap(([from, { imports }]) =>
+      imports.map(({ path, external }) => importOf(from, path, external === true)),
+    );
 }
 
 function importOf(from: string, path: string, isExternal: boolean): RunTimeImport {
