@@ -164,9 +164,11 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
   /** A Task at work opens by itself: its Runs say what they are at, and their questions are seen. */
   private collapsible(node: TreeNode): vscode.TreeItemCollapsibleState {
     const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+    const task = node.kind === 'task' ? this.taskOf(node.taskId) : undefined;
+    // A row that was shown without children is not opened by the editor when they come.
+    if (task !== undefined && (task.runs.length === 0 || task.runs.some(isLive))) return Expanded;
     if (this.childrenOf(node).length === 0) return None;
-    const isAtWork = node.kind === 'task' && this.taskOf(node.taskId)?.runs.some(isLive) === true;
-    return node.kind !== 'task' || isAtWork ? Expanded : Collapsed;
+    return node.kind === 'task' ? Collapsed : Expanded;
   }
 
   private questionsOf(task: Task): PermissionInbox['pending'] {

@@ -34,7 +34,7 @@ export function taskRow(task: Task, status: TaskStatus, questions: number): RowC
   const description = statusText(status);
   return {
     // Short, so that a narrow side bar has room for what goes on; tooltip and screen readers have all of it.
-    label: shown(task.packet.objective, 36),
+    label: shown(task.packet.objective, 28),
     description,
     icon: statusIcon(status),
     context: taskContext(task, questions),

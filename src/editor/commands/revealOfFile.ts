@@ -1,7 +1,7 @@
 import { join, sep } from 'node:path';
 import * as vscode from 'vscode';
 import type { Task } from '../../model/task';
-import { taskOfUri } from '../review/taskFileSystem';
+import { taskFileOf } from '../review/taskFileSystem';
 import { inOrder } from '../taskStatus';
 import { shown } from '../taskWords';
 import type { Command, CommandContext } from './commandContext';
@@ -26,7 +26,7 @@ export const revealOfFile: Command = {
 
 async function tasksOf(context: CommandContext, uri: vscode.Uri): Promise<readonly Task[]> {
   const all = context.boards.all.flatMap((board) => board.tasks);
-  const id = taskOfUri(uri);
+  const id = taskFileOf(uri)?.taskId;
   if (id !== undefined) return all.filter((task) => task.id === id);
   const owner = all.find((task) => isInside(uri.fsPath, task.worktreePath));
   if (owner !== undefined) return [owner];

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import * as vscode from 'vscode';
+import * as z from 'zod';
 import type { Logger } from '../../base/logger';
 import { type TaskId, taskIdSchema } from '../../model/ids';
 import type { Task } from '../../model/task';
@@ -12,25 +14,28 @@ export const snapshotScheme = 'tributary-snapshot';
 export type TaskScheme = typeof baseScheme | typeof snapshotScheme;
 
 /**
- * The address of a file of a Task. The path is the one in the repository, so that languages and icons are found;
- * the authority names the Task; the query tells one state of it from the next.
+ * The address of a file of a Task. It looks like the one in the Worktree, so that both sides of a comparison have
+ * one name; the query says which file of which Task it is, and in which state.
  */
 export function taskFileUri(scheme: TaskScheme, task: Task, path: string): vscode.Uri {
-  const version = scheme === baseScheme ? task.packet.repository.base.commit : task.snapshot?.tree;
-  // An authority is compared in lower case.
-  return vscode.Uri.from({
-    scheme,
-    authority: task.id.toLowerCase(),
-    path: `/${path}`,
-    query: version ?? '',
-  });
+  const state = scheme === baseScheme ? task.packet.repository.base.commit : (task.snapshot?.tree ?? '');
+  const query: z.infer<typeof querySchema> = { taskId: task.id, path, state };
+  const root = task.worktreePath ?? task.packet.repository.root;
+  return vscode.Uri.file(join(root, ...path.split('/'))).with({ scheme, query: JSON.stringify(query) });
 }
 
-/** The Task that an address of ours names. */
-export function taskOfUri(uri: vscode.Uri): TaskId | undefined {
+const querySchema = z.object({ taskId: taskIdSchema, path: z.string(), state: z.string() });
+
+/** What an address of ours names; `undefined` for any other. */
+export function taskFileOf(uri: vscode.Uri): { readonly taskId: TaskId; readonly path: string } | undefined {
   if (uri.scheme !== baseScheme && uri.scheme !== snapshotScheme) return undefined;
-  const parsed = taskIdSchema.safeParse(uri.authority.replace(/(\d{8})t/, '$1T'));
-  return parsed.success ? parsed.data : undefined;
+  try {
+    const parsed = querySchema.safeParse(JSON.parse(uri.query));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    // Not one that was made here.
+    return undefined;
+  }
 }
 
 /**
@@ -94,16 +99,15 @@ export class TaskFileSystem implements vscode.FileSystemProvider {
   }
 
   private async read(uri: vscode.Uri): Promise<Uint8Array> {
-    const taskId = taskOfUri(uri);
-    const found = taskId === undefined ? undefined : this.boards.find(taskId);
-    if (found === undefined) throw vscode.FileSystemError.FileNotFound(uri);
+    const named = taskFileOf(uri);
+    const found = named === undefined ? undefined : this.boards.find(named.taskId);
+    if (named === undefined || found === undefined) throw vscode.FileSystemError.FileNotFound(uri);
     const { tasks } = found.board.core;
-    const path = uri.path.slice(1);
     try {
       const bytes =
         uri.scheme === baseScheme
-          ? await tasks.baseFile(found.task.id, path)
-          : await tasks.taskFile(found.task.id, 'snapshot', path);
+          ? await tasks.baseFile(found.task.id, named.path)
+          : await tasks.taskFile(found.task.id, 'snapshot', named.path);
       if (bytes !== undefined) return bytes;
     } catch (error) {
       this.logger.warn('a file of a task could not be read', { uri: uri.toString(), error });
