@@ -47,5 +47,7 @@ async function findLeftovers(owners: ReadonlySet<string>): Promise<ProcessEntry[
       if (owner !== undefined && owners.has(owner)) marked.add(pid);
     }),
   );
-  return closure(all, (entry) => marked.has(entry.pid), { bySession: true });
+  // A session counts only where its leader is marked: others may hold whoever happened to be there.
+  const isRoot = ({ pid, sessionId }: ProcessEntry): boolean => marked.has(pid) || marked.has(sessionId);
+  return closure(all, isRoot, { bySession: false });
 }

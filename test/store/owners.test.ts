@@ -55,6 +55,17 @@ describe('The owners of Runs', () => {
     await assert.rejects(store.owners.self(), { code: 'wrongState' });
   });
 
+  it('that ended without taking their leave are listed, those of other hosts and the living are not', async () => {
+    assert.deepEqual(await store.owners.dead(), []);
+    const { host } = await store.owners.self();
+    await put('killed', { host });
+    await put('elsewhere', { host: 'another-host' });
+    await put('living', { host, pid: process.pid });
+    assert.deepEqual(await store.owners.dead(), ['killed']);
+    await store.owners.dispose();
+    assert.deepEqual(await store.owners.dead(), ['killed']);
+  });
+
   it('renew their heartbeat', async () => {
     let renamed = (): void => undefined;
     const ops: FileOps = {
