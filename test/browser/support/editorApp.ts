@@ -10,6 +10,7 @@ import { launchChromium } from './browser';
 import { endGroup } from './childProcess';
 import type { DesktopEditor, EditorChoice, ServedEditor } from './editorChoice';
 import { EditorWindow } from './editorWindow';
+import { extensionsFolderWith } from './installedFolder';
 import { type ServedServer, startServer, userSettings } from './servedServer';
 
 export interface AppOptions {
@@ -44,23 +45,20 @@ export async function startEditorApp(editor: EditorChoice, options: AppOptions):
 
 async function startServed(editor: ServedEditor, options: AppOptions): Promise<EditorApp> {
   if (editor.chromium === undefined) throw new Error('the served editor needs a Chromium to be tested with');
-  const extensions = await realpath(await mkdtemp(join(tmpdir(), 'tributary-extensions-')));
-  if ('vsix' in options.extension) await installServed(editor, options.extension.vsix, extensions);
-  const server = await startServer({ ...options, editor, extensionsFolder: extensions });
+  const extensions =
+    'vsix' in options.extension
+      ? await installedFrom(editor, options.extension.vsix)
+      : await extensionsFolderWith(options.extension.folder);
+  // A server for tests would show no notifications.
+  const server = await startServer({ ...options, editor, extensionsFolder: extensions, isForTests: false });
   const browser = await launchChromium(editor.chromium);
-  const { extension } = options;
   return {
     server,
     writeSettings: server.writeSettings,
     open: async (folder, size = usualSize) => {
       const page = await browser.newPage({ viewport: size });
       const window = new EditorWindow(page);
-      await page.goto(
-        server.address(
-          folder,
-          'folder' in extension ? [['extensionDevelopmentPath', server.remote(extension.folder)]] : [],
-        ),
-      );
+      await page.goto(server.address(folder));
       await window.ready();
       return window;
     },
@@ -72,14 +70,16 @@ async function startServed(editor: ServedEditor, options: AppOptions): Promise<E
   };
 }
 
-/** Installs a packed extension as a person would by the command line of the editor. */
-async function installServed(editor: ServedEditor, vsix: string, extensions: string): Promise<void> {
+/** A fresh extensions folder with the packed extension installed by the editor's own command line. */
+async function installedFrom(editor: ServedEditor, vsix: string): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'tributary-install-'));
+  const extensions = await realpath(await mkdtemp(join(tmpdir(), 'tributary-extensions-')));
   try {
     await promisify(execFile)(editor.node, [
       ...[join(editor.folder, 'out', 'server-main.js'), '--accept-server-license-terms'],
       ...['--install-extension', vsix, '--extensions-dir', extensions, '--server-data-dir', home],
     ]);
+    return extensions;
   } finally {
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }

@@ -90,6 +90,16 @@ export class EditorWindow {
       .filter({ hasText: text });
   }
 
+  /** A button of the modal question that is open. */
+  modalButton(text: string): Locator {
+    return this.page.locator('.monaco-dialog-box').getByRole('button', { name: text, exact: true });
+  }
+
+  /** An entry of the context menu that is open. */
+  menuItem(text: string): Locator {
+    return this.page.locator('.monaco-menu').getByRole('menuitem', { name: text, exact: true });
+  }
+
   notification(text: string | RegExp): Locator {
     return this.page.locator('.notification-toast', { hasText: text });
   }
