@@ -84,7 +84,9 @@ export class WorktreeKeeper {
         ? { ...task, branch: task.branch, worktreePath: task.worktreePath }
         : await this.reserve(task.slug, task);
     if (await this.stands(named)) return this.busy(named, runId);
-    if (named.snapshot !== undefined) return this.bringBack(named, runId, signal);
+    // One that stood before has its branch still; its folder may have been deleted by hand.
+    const stood = ['ready', 'busy', 'missing'].includes((await this.recordOf(named))?.state ?? '');
+    if (stood || named.snapshot !== undefined) return this.bringBack(named, runId, signal);
     await this.making(named, () =>
       this.deps.worktrees.create({
         path: named.worktreePath,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { appendFile, readFile, rm } from 'node:fs/promises';
 import { cleanUp } from '../git/support/tempRepo';
 import {
   type RecordedRequest,
@@ -26,6 +27,7 @@ import {
   resumeArguments,
   runArguments,
   slug,
+  transcriptPath,
   unanswered,
   userSide,
   work,
@@ -214,6 +216,60 @@ describe('kill -9 of the process that keeps a Run, when', () => {
     assert.match(last, /interrupted; may have taken effect/);
   });
 
+  /** A Run killed while its second request is out. */
+  async function cutWhileAsking(args: readonly string[] = runArguments): Promise<RecordedRequest> {
+    server.script(byRole(workBut({ 1: silentAfter(0, saidFirst) }), passingVerifier));
+    const run = site.start(args);
+    await run.waitFor(entry('message.started', { turn: 2 }));
+    await server.waitForRequests(2);
+    await killed(run, site);
+    const sent = server.requests.at(-1);
+    assert.ok(sent !== undefined);
+    return sent;
+  }
+
+  it('a line of its transcript is half written: the half is kept beside it, the rest goes on', async () => {
+    const before = await userSide(site.repo);
+    const sent = await cutWhileAsking();
+    const { id, runs } = await recordOf(site.repo);
+    const path = transcriptPath(site.repo, id, runs[0]?.id ?? '');
+    const half = '{"id":"e99","parentId":"e4","at":"20';
+    await appendFile(path, half);
+    await site.cli('list');
+    assert.equal(await readFile(`${path}.torn-1`, 'utf8'), half);
+    await assertSettled(site, before);
+    await assertTranscripts(site, await recordOf(site.repo), []);
+    await assertGoesOn(site, 'resume', sent);
+  });
+
+  it('its worktree is then deleted by hand: a resume makes it again', async () => {
+    const before = await userSide(site.repo);
+    const sent = await cutWhileAsking();
+    await rm(site.worktree, { recursive: true });
+    assert.equal((await site.cli('list')).exitCode, 0);
+    await assertGoesOn(site, 'resume', sent);
+    await assertSettled(site, before);
+  });
+
+  it('it reads in place: interrupted, and the resume ends it', async () => {
+    const before = await userSide(site.repo);
+    const sent = await cutWhileAsking(['run', 'Say good day', '--agent', 'explore', '--json']);
+    await site.cli('list');
+    const task = await recordOf(site.repo);
+    assert.equal(task.runs.at(-1)?.status.state, 'interrupted');
+    await assertSettled(site, before);
+    server.script([{ content: [{ type: 'text', text: finalAnswer }] }]);
+    const count = server.requests.length;
+    const resumed = await site.cli('resume', slug, '--json');
+    assert.equal(resumed.exitCode, 0, resumed.stderr);
+    const [next] = server.requests.slice(count);
+    assert.ok(next !== undefined);
+    assertSamePrefix(sent, next);
+    assert.deepEqual(server.refusals, []);
+    assert.equal((await recordOf(site.repo)).state, 'closed');
+    assert.deepEqual(await userSide(site.repo), before);
+  });
+
   it('an acceptance test runs and has written to the worktree', async () => {
     server.script(byRole(work, passingVerifier));
     const before = await userSide(site.repo);
@@ -327,6 +383,11 @@ async function assertTranscripts(
     assert.deepEqual(entries.slice(0, told.length), told);
     assertChain(entries);
     assert.ok(unanswered(entries).length <= 1);
+    assert.equal(
+      run.usage.requests,
+      entries.filter(({ type }) => type === 'usage').length,
+      'what it spent is known',
+    );
     if (entries.length === 0) continue;
     const states = entries.filter(({ type }) => type === 'state');
     assert.deepEqual(

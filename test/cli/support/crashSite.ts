@@ -155,6 +155,7 @@ export async function userSide(repo: TempRepo): Promise<Record<string, string>> 
 export interface BoardRun {
   readonly id: string;
   readonly kind: string;
+  readonly usage: { readonly requests: number };
   readonly status: { readonly state: string; readonly end?: { readonly reason: string } };
 }
 
@@ -173,10 +174,13 @@ export async function recordOf(repo: TempRepo): Promise<BoardTask> {
   return JSON.parse(await readFile(join(tasks, name, 'task.json'), 'utf8'));
 }
 
+export function transcriptPath(repo: TempRepo, taskId: string, runId: string): string {
+  return join(repo.root, '.git', 'tributary', 'tasks', taskId, 'runs', `${runId}.jsonl`);
+}
+
 /** The entries of a Run's transcript; fails on a line that is not JSON. */
 export async function entriesOf(repo: TempRepo, taskId: string, runId: string): Promise<JsonObject[]> {
-  const path = join(repo.root, '.git', 'tributary', 'tasks', taskId, 'runs', `${runId}.jsonl`);
-  const text = await readFile(path, 'utf8').catch(() => '');
+  const text = await readFile(transcriptPath(repo, taskId, runId), 'utf8').catch(() => '');
   assert.ok(text === '' || text.endsWith('\n'), 'the last line is whole');
   const lines = text.split('\n').slice(0, -1);
   return lines.slice(1).map((line) => {
