@@ -5,12 +5,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { Emitter } from '../../../src/base/emitter';
+import { silentLogger } from '../../../src/base/logger';
 import { LiveTexts } from '../../../src/editor/transcript/liveTexts';
 import { PageSync, windowOf } from '../../../src/editor/transcript/pageSync';
 import { RunFeed } from '../../../src/editor/transcript/runFeed';
 import { searchFeed } from '../../../src/editor/transcript/searchFeed';
-import { Emitter } from '../../../src/base/emitter';
-import { silentLogger } from '../../../src/base/logger';
 import type { RunId } from '../../../src/model/ids';
 import type { Task } from '../../../src/model/task';
 import type { LiveEvent, TranscriptEntry } from '../../../src/model/transcript';
@@ -20,7 +20,7 @@ import { type TranscriptApi, transcriptApi } from '../../../src/protocol/transcr
 import type { PermissionQuestion } from '../../../src/tasks/permission';
 import type { AppendedEntry, StreamedEvent, TaskChange } from '../../../src/tasks/taskApi';
 import { stagedExtension } from '../support/editorChoice';
-import { themeVariables, type ThemeName } from './themes';
+import { type ThemeName, themeVariables } from './themes';
 
 export interface Shown {
   readonly task: Task;
@@ -87,7 +87,10 @@ export class StandalonePage {
         void this.intents.push({ method, params });
     this.end = hostEnd(
       transcriptApi,
-      { post: (message) => void this.post(message), onRefused: (reason) => this.complaints.push(`host: ${reason}`) },
+      {
+        post: (message) => void this.post(message),
+        onRefused: (reason) => this.complaints.push(`host: ${reason}`),
+      },
       {
         wantSnapshot: () => {
           this.sync.requestSnapshot();

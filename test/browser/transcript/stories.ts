@@ -156,13 +156,24 @@ export function wholeStory(): Shown {
       input: {
         file_path: 'src/duration.js',
         old_string: 'const match = one.exec(text);\nreturn match;\n',
-        new_string: 'let sum = 0;\nfor (const match of text.matchAll(all)) sum += valueOf(match);\nreturn sum;\n',
+        new_string:
+          'let sum = 0;\nfor (const match of text.matchAll(all)) sum += valueOf(match);\nreturn sum;\n',
       },
     }),
-    ...called({ name: 'Write', input: { file_path: '../outside', content: 'x' }, result: 'Refused: outside', isError: true }),
+    ...called({
+      name: 'Write',
+      input: { file_path: '../outside', content: 'x' },
+      result: 'Refused: outside',
+      isError: true,
+    }),
     ...called({
       name: 'TodoWrite',
-      input: { todos: [{ content: 'Fix', status: 'completed' }, { content: 'Test', status: 'in_progress' }] },
+      input: {
+        todos: [
+          { content: 'Fix', status: 'completed' },
+          { content: 'Test', status: 'in_progress' },
+        ],
+      },
     }),
     { type: 'question', questionId: 'q1', toolUseId: 't', tool: 'Bash', command: 'npm run lint' },
     { type: 'answer', questionId: 'q1', allowed: true, by: 'user' },
@@ -183,7 +194,11 @@ export function wholeStory(): Shown {
     runs: [run, verify],
     verdicts: [verdict],
   });
-  return { task: withObjective(task, 'Fix the duration parser: 1h30m must be 5400 seconds'), entries: recorded(entries), runId };
+  return {
+    task: withObjective(task, 'Fix the duration parser: 1h30m must be 5400 seconds'),
+    entries: recorded(entries),
+    runId,
+  };
 }
 
 /** A Run under way: its model writes. */
@@ -202,7 +217,9 @@ export function longStory(count: number): Shown {
   const entries: NewEntry[] = [];
   while (entries.length < count - 1) {
     const number = entries.length;
-    entries.push(...said(`Step ${number}. ${'Some words that wrap at the edge of the page. '.repeat(number % 7)}`));
+    entries.push(
+      ...said(`Step ${number}. ${'Some words that wrap at the edge of the page. '.repeat(number % 7)}`),
+    );
     entries.push(
       ...called({
         name: 'Bash',
@@ -216,14 +233,18 @@ export function longStory(count: number): Shown {
   const task = makeTask({ runs: [run] });
   return {
     task: withObjective(task, 'A long one'),
-    entries: recorded([...entries.slice(0, count - 1), { type: 'state', state: 'completed', reason: 'done' }]),
+    entries: recorded([
+      ...entries.slice(0, count - 1),
+      { type: 'state', state: 'completed', reason: 'done' },
+    ]),
     runId,
   };
 }
 
 const markers =
   '<img src=x onerror="globalThis.pwned=1"><script>globalThis.pwned=1</script><svg onload="globalThis.pwned=1">';
-const reordered = 'safe\u202etxt.exe\u2066 \u200bhidden\u0007\u001b]0;title\u0007\u001b[2J\u001b[31mred\u001b[0m';
+const reordered =
+  'safe\u202etxt.exe\u2066 \u200bhidden\u0007\u001b]0;title\u0007\u001b[2J\u001b[31mred\u001b[0m';
 
 /** Everything that models, tools and files could try. */
 export function hostileStory(): Shown {
@@ -252,12 +273,25 @@ export function hostileStory(): Shown {
       exitCode: 0,
     }),
     ...called({ name: markers, input: { [markers]: markers, constructor: '__proto__' }, result: markers }),
-    ...called({ name: 'Read', input: { file_path: `../../etc/${reordered}${'long'.repeat(500)}` }, result: markers }),
-    ...called({ name: 'Edit', input: { file_path: 'a', old_string: markers, new_string: `${reordered}${'w'.repeat(9_000)}` } }),
+    ...called({
+      name: 'Read',
+      input: { file_path: `../../etc/${reordered}${'long'.repeat(500)}` },
+      result: markers,
+    }),
+    ...called({
+      name: 'Edit',
+      input: { file_path: 'a', old_string: markers, new_string: `${reordered}${'w'.repeat(9_000)}` },
+    }),
     ...called({ name: 'TodoWrite', input: { todos: [{ content: markers, status: markers }, 7, null] } }),
     ...called({ name: 'Edit', input: 'not an object', result: markers, isError: true }),
     { type: 'retry', attempt: 1, code: markers, message: `${markers}${'e'.repeat(5_000)}`, waitMs: 1 },
-    { type: 'question', questionId: 'q', toolUseId: 't', tool: 'Bash', command: `ls\u202e${markers}\n\n\n\nrm -rf ~` },
+    {
+      type: 'question',
+      questionId: 'q',
+      toolUseId: 't',
+      tool: 'Bash',
+      command: `ls\u202e${markers}\n\n\n\nrm -rf ~`,
+    },
     { type: 'note', code: 'x', text: markers },
     { type: 'state', state: markers, reason: markers },
   ];
@@ -275,12 +309,20 @@ export function hostileStory(): Shown {
         ...verdict,
         runId,
         reasons: [markers],
-        findings: verdict.findings.map((finding) => ({ ...finding, title: `${markers}${reordered}`, detail: markers })),
+        findings: verdict.findings.map((finding) => ({
+          ...finding,
+          title: `${markers}${reordered}`,
+          detail: markers,
+        })),
         checks: verdict.checks.map((check) => ({ ...check, command: markers, title: reordered })),
       },
     ],
   });
-  return { task: withObjective(task, `${markers} ${reordered} ${'objective '.repeat(300)}`), entries: recorded(entries), runId };
+  return {
+    task: withObjective(task, `${markers} ${reordered} ${'objective '.repeat(300)}`),
+    entries: recorded(entries),
+    runId,
+  };
 }
 
 function withObjective(task: Shown['task'], objective: string): Shown['task'] {
