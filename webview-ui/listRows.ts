@@ -41,18 +41,17 @@ function withoutEnd(rows: readonly Row[], hasEnded: boolean): readonly Row[] {
   return hasEnded && rows.at(-1)?.kind === 'state' ? rows.slice(0, -1) : rows;
 }
 
-/** The position of the row that shows the entry at `index`; -1 when it is not loaded. */
+/** The position of the row that shows the entry at `index`: its own first one, else the nearest before; -1: none. */
 export function rowOfEntry(rows: readonly ListRow[], index: number): number {
   let best = -1;
+  let bestIndex = -1;
   for (const [position, row] of rows.entries()) {
     if (!('index' in row)) continue;
     if (row.kind === 'tool' && row.endedIndex === index) return position;
-    if (row.index === index && best < 0) best = position;
-    else if (row.index < index && (best < 0 || indexOf(rows[best]) !== index)) best = position;
+    if (row.index <= index && row.index > bestIndex) {
+      best = position;
+      bestIndex = row.index;
+    }
   }
   return best;
-}
-
-function indexOf(row: ListRow | undefined): number | undefined {
-  return row !== undefined && 'index' in row ? row.index : undefined;
 }

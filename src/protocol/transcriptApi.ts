@@ -96,8 +96,16 @@ export const factsSchema = z.object({
   verdict: verdictSchema.optional(),
   /** Findings of `verdict` that were set aside. */
   dismissed: z.array(z.string()),
-  /** Questions of this Run that still wait for an answer here. */
-  waiting: z.array(z.object({ id: z.string(), tool: z.string(), command: z.string() })),
+  /** Questions of the Task's Runs that wait for an answer and can be answered here. */
+  waiting: z.array(
+    z.object({
+      id: z.string(),
+      agent: z.string(),
+      tool: z.string(),
+      command: z.string(),
+      runId: runIdSchema,
+    }),
+  ),
   /** When this was sent, by the host's clock: the page counts elapsed time from it. */
   now: z.string(),
 });

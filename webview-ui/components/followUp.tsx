@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Facts } from '../../src/protocol/transcriptApi';
-import { safe } from '../safeText';
+import { safe, safeLine } from '../safeText';
 import { t } from '../words';
 import { usePage } from './context';
 import { Icon } from './icons';
@@ -24,7 +24,7 @@ export function Footer({ facts, draft, onDraft, onLeave }: Props): JSX.Element {
         <section class="waiting" aria-label={t('Waiting for you')}>
           <span class="waiting-text">
             <Icon name="question" />
-            <strong>{t('Waiting for you')}</strong>
+            <strong>{t('{0} asks to run', safeLine(question.agent))}</strong>
             {facts.waiting.length > 1 && <span class="badge">{facts.waiting.length}</span>}
           </span>
           <pre class="mono wrap waiting-command">{safe(question.command)}</pre>

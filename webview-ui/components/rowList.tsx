@@ -10,7 +10,7 @@ import { t } from '../words';
 import { Icon } from './icons';
 import { rowLabel } from './rowLabel';
 import { RowView } from './rowView';
-import { type List, useVirtualizer } from './virtualizer';
+import { endThreshold, type List, useVirtualizer } from './virtualizer';
 
 /** Rows from the top within which earlier ones are asked for. */
 const nearTop = 30;
@@ -18,7 +18,6 @@ const nearTop = 30;
 /** What others may do with the list. */
 export interface ListHandle {
   focus(): void;
-  toEnd(): void;
   toRow(position: number): void;
 }
 
@@ -50,7 +49,7 @@ export function RowList(props: Props): JSX.Element {
     rangeExtractor: (range) => withActive(range, active),
   });
   const items = list.getVirtualItems();
-  const isAtEnd = useAnchor(list, props);
+  const isAtEnd = useAnchor(list, scroller, props);
   const unseen = useUnseen(state.revision, isAtEnd);
 
   const focusRow = (position: number): void => {
@@ -62,7 +61,6 @@ export function RowList(props: Props): JSX.Element {
   };
   handle.current = {
     focus: () => focusRow(active),
-    toEnd: () => list.scrollToEnd(),
     toRow: (position) => {
       setActiveKey(rows[position]?.key);
       list.scrollToIndex(position, { align: 'center' });
@@ -166,22 +164,40 @@ function elementOf(root: HTMLElement | null, key: string): HTMLElement | undefin
   return [...elements].find((element) => element.dataset['key'] === key);
 }
 
-/** Goes where one was once the rows are there, keeps note of where one is; whether that is the end. */
-function useAnchor(list: List, { state, rows, anchor, onAnchor, onNearTop }: Props): boolean {
+/**
+ * Goes where one was once the rows are there, keeps note of where one is, and stays at the end while one is there.
+ * Answers whether one is.
+ */
+function useAnchor(list: List, scroller: { readonly current: HTMLElement | null }, props: Props): boolean {
+  const { state, rows, anchor, onAnchor, onNearTop } = props;
   const isRestored = useRef(false);
-  const isAtEnd = rows.length === 0 || !isRestored.current || list.isAtEnd();
+  const sticks = useRef(true);
   useLayoutEffect(() => {
-    if (isRestored.current || rows.length === 0) return;
+    const element = scroller.current;
+    // Only scrolling decides: that the list grows does not mean that one has left its end.
+    const onScroll = (): void => {
+      if (element !== null && isRestored.current) sticks.current = isNearEnd(element);
+    };
+    element?.addEventListener('scroll', onScroll);
+    return () => element?.removeEventListener('scroll', onScroll);
+  }, []);
+  useLayoutEffect(() => {
+    if (isRestored.current) {
+      if (sticks.current) list.scrollToEnd();
+      return;
+    }
+    if (rows.length === 0) return;
     const position = anchor === undefined ? -1 : rows.findIndex(({ key }) => key === anchor.key);
     if (anchor !== undefined && position < 0 && anchor.index < state.from) {
       onNearTop();
       return;
     }
-    if (anchor !== undefined && position >= 0) {
+    sticks.current = anchor === undefined || position < 0;
+    if (anchor === undefined || sticks.current) {
+      list.scrollToEnd();
+    } else {
       list.scrollToIndex(position, { align: 'start' });
       if (anchor.offset !== 0) list.scrollBy(anchor.offset);
-    } else {
-      list.scrollToEnd();
     }
     isRestored.current = true;
   });
@@ -191,12 +207,16 @@ function useAnchor(list: List, { state, rows, anchor, onAnchor, onNearTop }: Pro
     const timer = setTimeout(() => {
       const top = list.getVirtualItemForOffset(offset);
       const row = top === undefined ? undefined : rows[top.index];
-      if (list.isAtEnd() || top === undefined || row === undefined) onAnchor(undefined);
+      if (sticks.current || top === undefined || row === undefined) onAnchor(undefined);
       else onAnchor({ key: row.key, index: 'index' in row ? row.index : 0, offset: offset - top.start });
     }, 150);
     return () => clearTimeout(timer);
   }, [offset, rows.length]);
-  return isAtEnd;
+  return sticks.current;
+}
+
+function isNearEnd(element: HTMLElement): boolean {
+  return element.scrollHeight - element.scrollTop - element.clientHeight <= endThreshold;
 }
 
 /** How many entries came since one was at the end. */

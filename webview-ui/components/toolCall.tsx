@@ -45,7 +45,9 @@ export function ToolCall({
         {() => <Details row={row} live={live} />}
       </Fold>
       {isLive && live !== undefined && !isOpen(row.key, false) && <Tail text={live.text} />}
-      {row.state === 'failed' && !isOpen(row.key, false) && <FirstWords text={row.result ?? ''} />}
+      {row.state === 'failed' && typeof row.exitCode !== 'number' && !isOpen(row.key, false) && (
+        <FirstWords text={row.result ?? ''} />
+      )}
     </div>
   );
 }
@@ -84,7 +86,7 @@ function Tail({ text }: { readonly text: string }): JSX.Element {
   );
 }
 
-/** Why a call failed, without unfolding it. */
+/** Why a call failed, without unfolding it. Output of a command says that seldom in its first line. */
 function FirstWords({ text }: { readonly text: string }): JSX.Element | null {
   const said = firstLines(text, 20)
     .lines.map((line) => safeLine(line))

@@ -15,9 +15,9 @@ type Options = Pick<
 export type List = Virtualizer<HTMLDivElement, HTMLElement>;
 
 /** Pixels from the end within which one counts as being there. */
-const endThreshold = 48;
+export const endThreshold = 48;
 
-/** A list of which only the visible part is drawn. It stays at its end while one is there, and where one reads else. */
+/** A list of which only the visible part is drawn. What comes before does not move what is read. */
 export function useVirtualizer(options: Options): List {
   const rerender = useRerender();
   const latest = useRef(rerender);
@@ -30,7 +30,6 @@ export function useVirtualizer(options: Options): List {
     observeElementOffset,
     overscan: 8,
     anchorTo: 'end',
-    followOnAppend: true,
     scrollEndThreshold: endThreshold,
     onChange: () => latest.current(),
   };

@@ -42,8 +42,8 @@ export function pageFacts({ task, run, feed, pending }: FactsInput): Omit<Facts,
       .filter(({ runId }) => runId === verdict?.runId)
       .map(({ findingId }) => findingId),
     waiting: pending
-      .filter(({ runId }) => runId === run.id)
-      .map(({ id, tool, command }) => ({ id, tool, command })),
+      .filter(({ taskId }) => taskId === task.id)
+      .map(({ id, agent, tool, command, runId }) => ({ id, agent, tool, command, runId })),
   };
 }
 

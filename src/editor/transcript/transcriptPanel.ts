@@ -7,7 +7,6 @@ import { clip, plainLine } from '../../model/plainText';
 import type { Run } from '../../model/run';
 import type { Task } from '../../model/task';
 import { type HostEnd, hostEnd } from '../../protocol/hostEnd';
-import { holds } from '../../protocol/searchText';
 import { type TranscriptApi, transcriptApi } from '../../protocol/transcriptApi';
 import { isLive } from '../../tasks/runMachine';
 import type { LiveBoard } from '../liveBoard';
@@ -17,6 +16,7 @@ import { pageHtml, pageRules } from './pageHtml';
 import { type IntentsDeps, openOutput, pageIntents } from './pageIntents';
 import { PageSync, type SyncInput, windowOf } from './pageSync';
 import { RunFeed } from './runFeed';
+import { searchFeed } from './searchFeed';
 
 export interface PanelDeps {
   readonly panel: vscode.WebviewPanel;
@@ -33,9 +33,6 @@ export interface PanelDeps {
 const sendEveryMs = 50;
 /** Between looks at the file of a Run that another process writes. */
 const pollMs = 500;
-/** Entries looked through before others get their turn. */
-const searchedAtOnce = 2_000;
-
 /** The editor tab of a Task: shows one of its Runs at a time. */
 export class TranscriptPanel implements Disposable {
   readonly taskId: TaskId;
@@ -70,7 +67,7 @@ export class TranscriptPanel implements Disposable {
         wantSnapshot: () => this.begin(),
         earlier: async ({ runId: id, before, count }) => windowOf(await this.feedOf(id), before, count),
         wholeEntry: async ({ runId: id, index }) => this.wholeEntry(id, index),
-        find: async ({ runId: id, query }) => search(await this.feedOf(id), query),
+        find: async ({ runId: id, query }) => searchFeed(await this.feedOf(id), query),
         showRun: ({ runId: id, call }) => this.showRun(id, call),
         openOutput: ({ runId: id, index }) => void this.openOutput(id, index),
       },
@@ -241,15 +238,4 @@ export class TranscriptPanel implements Disposable {
     if (isLive(run) && run.owner.pid !== process.pid)
       this.poll = setTimeout(() => this.throttle.ask(), pollMs);
   }
-}
-
-/** Indices of the entries that hold `query`; lets others work in between. */
-async function search(feed: RunFeed, query: string): Promise<number[]> {
-  const hits: number[] = [];
-  for (let index = 0; index < feed.entries.length; index += 1) {
-    const entry = feed.entries[index];
-    if (entry !== undefined && holds(entry, query)) hits.push(index);
-    if (index % searchedAtOnce === searchedAtOnce - 1) await new Promise((resolve) => setImmediate(resolve));
-  }
-  return hits;
 }

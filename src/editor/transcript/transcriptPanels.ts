@@ -89,7 +89,9 @@ export class TranscriptPanels implements Disposable {
       runId,
     );
     this.open.set(taskId, { tab, panel });
-    tab.iconPath = vscode.Uri.joinPath(this.deps.extensionUri, 'media', 'tributary.svg');
+    const icon = (kind: string): vscode.Uri =>
+      vscode.Uri.joinPath(this.deps.extensionUri, 'media', `transcript-${kind}.svg`);
+    tab.iconPath = { light: icon('light'), dark: icon('dark') };
     tab.onDidDispose(() => {
       panel.dispose();
       this.open.delete(taskId);
