@@ -1,7 +1,7 @@
 import { TributaryError } from '../base/errors';
 import type { Base } from '../model/packet';
-import { parseBatchedBlob } from './parsers/batch';
-import { encodePath, splitPaths } from './parsers/pathBytes';
+import { parseBatchedBlobs } from './parsers/batch';
+import { decodePath, encodePath, splitPaths } from './parsers/pathBytes';
 import { parseRefs } from './parsers/refs';
 import { isAtLeast, parseGitVersion, parseRevParse, revParseSeparator } from './parsers/revParse';
 import { type Git, lineOf } from './plumbing';
@@ -38,6 +38,8 @@ export interface Repository {
   treeOf(commit: string): Promise<string>;
   /** The bytes of a file in a commit or tree; `undefined` when there is none. */
   readFile(treeish: string, path: string): Promise<Buffer | undefined>;
+  /** The same for several paths without newlines, in their order, by one git. */
+  readFiles(treeish: string, paths: readonly string[]): Promise<readonly (Buffer | undefined)[]>;
   /** Every path in a commit or tree. */
   listFiles(treeish: string): Promise<readonly string[]>;
   /** Branches, remote branches and tags that name a commit, newest commit first. */
@@ -166,6 +168,8 @@ function asNotARepository(error: unknown, directory: string): unknown {
 export class GitRepository implements Repository {
   readonly facts: RepositoryFacts;
   private readonly git: Git;
+  /** Trees of commits, by full name: they never change. */
+  private readonly trees = new Map<string, string>();
 
   constructor(deps: { git: Git; facts: RepositoryFacts }) {
     this.facts = deps.facts;
@@ -184,12 +188,12 @@ export class GitRepository implements Repository {
 
   async resolveBase(ref = 'HEAD', signal?: AbortSignal): Promise<Base> {
     // A leading colon would be a search or an index entry; a dash an option.
-    if (/^(-|:|$)/.test(ref) || ref.includes('\0')) throw unknownBase(ref);
+    if (/^(-|:|$)/.test(ref) || /[\0\n]/.test(ref)) throw unknownBase(ref);
     const [commit, behind] = await Promise.all([
-      this.ask(['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`], signal),
+      this.commitAndTree(ref, signal),
       this.behindUpstream(ref, signal),
     ]);
-    if (commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit)) {
+    if (commit === undefined) {
       if (ref === 'HEAD') await this.head(signal);
       throw unknownBase(ref);
     }
@@ -197,19 +201,26 @@ export class GitRepository implements Repository {
   }
 
   async treeOf(commit: string): Promise<string> {
+    const known = this.trees.get(commit);
+    if (known !== undefined) return known;
     const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{tree}`];
     const tree = await this.ask(args);
     if (tree === undefined) throw unknownBase(commit);
+    if (isObjectName(commit)) this.trees.set(commit, tree);
     return tree;
   }
 
   async readFile(treeish: string, path: string): Promise<Buffer | undefined> {
+    return (await this.readFiles(treeish, [path]))[0];
+  }
+
+  async readFiles(treeish: string, paths: readonly string[]): Promise<readonly (Buffer | undefined)[]> {
     const output = await this.git({
       cwd: this.facts.root,
       args: ['cat-file', '--batch', '-z'],
-      input: encodePath(`${treeish}:${path}\0`),
+      input: encodePath(paths.map((path) => `${treeish}:${path}\0`).join('')),
     });
-    return parseBatchedBlob(output.stdout);
+    return parseBatchedBlobs(output.stdout, paths.length);
   }
 
   async listFiles(treeish: string): Promise<readonly string[]> {
@@ -242,6 +253,20 @@ export class GitRepository implements Repository {
     return this.ask(['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]);
   }
 
+  /** The commit that `ref` names; its tree is kept for `treeOf`. One git for both. */
+  private async commitAndTree(ref: string, signal?: AbortSignal): Promise<string | undefined> {
+    const output = await this.git({
+      cwd: this.facts.root,
+      args: ['cat-file', '--batch-check=%(objectname)', '-z'],
+      input: encodePath(`${ref}^{commit}\0${ref}^{tree}\0`),
+      signal,
+    });
+    const [commit = '', tree = ''] = decodePath(output.stdout).split('\n');
+    if (!isObjectName(commit)) return undefined;
+    if (isObjectName(tree)) this.trees.set(commit, tree);
+    return commit;
+  }
+
   /** Commits the upstream has and `ref` has not; `undefined` without an upstream. */
   private async behindUpstream(ref: string, signal?: AbortSignal): Promise<number | undefined> {
     const short = ref.replace(/^refs\/heads\//, '');
@@ -263,6 +288,10 @@ export class GitRepository implements Repository {
       details: { ref },
     });
   }
+}
+
+function isObjectName(text: string): boolean {
+  return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
 function unknownBase(ref: string): TributaryError {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseBatchedBlob } from '../../../src/git/parsers/batch';
+import { parseBatchedBlobs } from '../../../src/git/parsers/batch';
 import { parseChanges, parseRawDiff } from '../../../src/git/parsers/diffTree';
 import { parseSpecialEntries, parseStagedEntries } from '../../../src/git/parsers/lsFiles';
 import { parseMergeTree } from '../../../src/git/parsers/mergeTree';
@@ -220,9 +220,18 @@ describe('small answers of git', () => {
     assert.equal(parseGitVersion('hub 1.0'), undefined);
     const text = `true\n${revParseSeparator}\n/a\nb\n${revParseSeparator}\n/c\n`;
     assert.deepEqual(parseRevParse(Buffer.from(text)), ['true', '/a\nb', '/c']);
-    assert.deepEqual(parseBatchedBlob(Buffer.from(`${one} blob 4\n\n \r\n\n`)), Buffer.from('\n \r\n'));
-    assert.equal(parseBatchedBlob(Buffer.from('HEAD:x missing\n')), undefined);
-    assert.equal(parseBatchedBlob(Buffer.from(`${one} tree 4\nabcd\n`)), undefined);
+    const blob = `${one} blob 4\n\n \r\n\n`;
+    const tree = `${one} tree 4\nabcd\n`;
+    assert.deepEqual(parseBatchedBlobs(Buffer.from(blob), 1), [Buffer.from('\n \r\n')]);
+    const several = Buffer.from(`HEAD:x missing\n${blob}${tree}${one} blob 0\n\n${blob}`);
+    assert.deepEqual(parseBatchedBlobs(several, 5), [
+      undefined,
+      Buffer.from('\n \r\n'),
+      undefined,
+      Buffer.alloc(0),
+      Buffer.from('\n \r\n'),
+    ]);
+    assert.deepEqual(parseBatchedBlobs(Buffer.alloc(0), 2), [undefined, undefined]);
   });
 
   it('are compared as numbers, not as text', () => {
