@@ -32,27 +32,54 @@ export interface MakeWorktree {
   readonly mayReuseBranch: boolean;
 }
 
-/**
- * Registers a worktree on its branch under the lock, proves that it resolves to itself, then lets `fill` put
- * the files there. A failure or abort at any point takes back all of it, and only it.
- */
+/** A worktree whose files are still being written. */
+export interface BegunWorktree {
+  /** The tree of the commit it stands on. */
+  readonly tree: string;
+  /** Resolves when the files are there; rejects when the worktree has been taken back instead. */
+  readonly files: Promise<void>;
+}
+
+/** `beginWorktree` to its end. */
 export async function makeWorktree(
   deps: MakingDeps,
   request: MakeWorktree,
   fill: (checkout: Checkout) => Promise<void>,
 ): Promise<void> {
+  await (await beginWorktree(deps, request, fill)).files;
+}
+
+/**
+ * Registers a worktree on its branch under the lock, proves that it resolves to itself, then lets `fill` put
+ * the files there. A failure or abort at any point takes back all of it, and only it.
+ */
+export async function beginWorktree(
+  deps: MakingDeps,
+  request: MakeWorktree,
+  fill: (checkout: Checkout) => Promise<void>,
+): Promise<BegunWorktree> {
   // What was done so far, as the ways to take it back.
   const undo: Array<() => Promise<void>> = [];
-  try {
-    const checkout = await deps.withGitLock(() => register(deps, request, undo), { signal: request.signal });
-    await proveIsolation(deps, request, checkout);
-    throwIfCancelled(request.signal);
-    await fill(checkout);
-    throwIfCancelled(request.signal);
-  } catch (error) {
-    await takeBack(deps, undo, error);
-    throw request.signal?.aborted ? toTributaryError(error) : asWorktreeFailure(error, request);
-  }
+  const orTakeBack = async <T>(step: () => Promise<T>): Promise<T> => {
+    try {
+      const done = await step();
+      throwIfCancelled(request.signal);
+      return done;
+    } catch (error) {
+      await takeBack(deps, undo, error);
+      throw request.signal?.aborted ? toTributaryError(error) : asWorktreeFailure(error, request);
+    }
+  };
+  const { checkout, tree } = await orTakeBack(async () => {
+    const registered = await deps.withGitLock(() => register(deps, request, undo), {
+      signal: request.signal,
+    });
+    return { checkout: registered, tree: await proveIsolation(deps, request, registered) };
+  });
+  const files = orTakeBack(() => fill(checkout));
+  // Whoever does not wait for the files has not asked for their failure either.
+  files.catch(() => undefined);
+  return { tree, files };
 }
 
 /** Writes the files of HEAD and the index, through filters and sparse rules; no hook runs. */
@@ -69,28 +96,19 @@ async function register(
   undo: Array<() => Promise<void>>,
 ): Promise<Checkout> {
   const { git, facts } = deps;
-  const { branch, commit, signal } = request;
+  const { branch, signal } = request;
   throwIfCancelled(signal);
   const path = await realParent(request.path);
   undo.push(await prepareRoot(dirname(path)));
   await makeFolder(path);
   undo.push(() => unregister(deps, path));
   await takeBranch(deps, request, undo);
-  const add = [
-    'worktree',
-    'add',
-    '--quiet',
-    '--detach',
-    '--no-checkout',
-    '--lock',
-    '--reason',
-    request.lockReason,
-  ];
-  await git({ cwd: facts.root, args: [...add, '--', path, commit], signal });
+  const add = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', request.lockReason];
+  const name = branch.replace('refs/heads/', '');
+  await git({ cwd: facts.root, args: [...add, '--', path, name], signal });
   const gitDir = await findAdminDirectory(facts.commonDir, path);
   if (gitDir === undefined) throw notIsolated(path, 'git did not register it');
   const checkout = { workTree: path, gitDir, commonDir: facts.commonDir };
-  await git({ ...inCheckout(checkout), args: ['symbolic-ref', 'HEAD', branch], signal });
   return checkout;
 }
 
@@ -161,22 +179,28 @@ export async function deregister(git: Git, facts: RepositoryFacts, path: string)
   await git({ cwd: facts.root, args: ['worktree', 'remove', '--force', '--force', '--', path] });
 }
 
-/** What git itself finds when asked inside the worktree must be the worktree. Throws `worktreeNotIsolated`. */
-async function proveIsolation({ git }: MakingDeps, request: MakeWorktree, checkout: Checkout): Promise<void> {
+/** What git itself finds when asked inside the worktree must be the worktree. Answers its tree; throws `worktreeNotIsolated`. */
+async function proveIsolation(
+  { git }: MakingDeps,
+  request: MakeWorktree,
+  checkout: Checkout,
+): Promise<string> {
   const places = ['--show-toplevel', '--git-common-dir', '--absolute-git-dir'];
-  const args = ['rev-parse', '--path-format=absolute', ...places, 'HEAD', '--symbolic-full-name', 'HEAD'];
+  const names = ['HEAD', 'HEAD^{tree}', '--symbolic-full-name', 'HEAD'];
   const output = await git({
     cwd: checkout.workTree,
-    args,
+    args: ['rev-parse', '--path-format=absolute', ...places, ...names],
     okCodes: [0, 128],
     signal: request.signal,
   });
   const { workTree, commonDir, gitDir } = checkout;
-  const expected = `${[workTree, commonDir, gitDir, request.commit, request.branch].join('\n')}\n`;
+  const before = `${[workTree, commonDir, gitDir, request.commit].join('\n')}\n`;
+  const after = `\n${request.branch}\n`;
   const found = decodePath(output.stdout);
-  if (found === expected) return;
+  const tree = found.slice(before.length, -after.length);
+  if (found === `${before}${tree}${after}` && /^[0-9a-f]+$/.test(tree)) return tree;
   throw notIsolated(workTree, 'git resolves it to something else', {
-    expected,
+    expected: `${before}<tree>${after}`,
     found,
     stderr: output.stderr,
   });

@@ -1,18 +1,26 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TributaryError } from '../base/errors';
-import { unlessMissing } from './checkouts';
+import { findAdminDirectory, unlessMissing } from './checkouts';
 import type { GitClient } from './gitClient';
 import { kindOf } from './gitErrors';
+import { decodePath } from './parsers/pathBytes';
 import { type ListedWorktree, parseWorktreeList } from './parsers/worktreeList';
 import type { Git } from './plumbing';
 import type { RepositoryFacts } from './repository';
 import { restoreTree } from './snapshots';
-import { checkOutHead, deregister, makeWorktree, type WithGitLock } from './worktreeMaking';
+import {
+  type BegunWorktree,
+  beginWorktree,
+  checkOutHead,
+  deregister,
+  makeWorktree,
+  type WithGitLock,
+} from './worktreeMaking';
 import { bringAsideBack, type RemoveWorktree, removeWorktree } from './worktreeRemoval';
 import { chooseWorktreeRoot } from './worktreeRoots';
 
-export type { ListedWorktree };
+export type { BegunWorktree, ListedWorktree };
 
 export interface CreateWorktree {
   readonly path: string;
@@ -55,6 +63,8 @@ export interface Worktrees {
   ): Promise<{ slug: string; path: string; branch: string }>;
   /** Throws `branchInUse`, `worktreeFailed`, `worktreeNotIsolated` (it does not resolve to itself), `diskFull`. */
   create(request: CreateWorktree): Promise<void>;
+  /** As `create`, but resolves as soon as it is registered, locked and proven; its files come while the caller goes on. */
+  begin(request: CreateWorktree): Promise<BegunWorktree>;
   /** Brings a removed Worktree back, files as in `tree`. Throws as `create`; `branchInUse` when the branch is checked out elsewhere or has moved. */
   rebuild(request: RebuildWorktree): Promise<void>;
   /**
@@ -101,9 +111,11 @@ export class GitWorktrees implements Worktrees {
     if (!/^[A-Za-z0-9][\w-]*$/.test(slug)) {
       throw new TributaryError('badArguments', `${JSON.stringify(slug)} cannot name a folder and a branch`);
     }
-    const [refs, listed] = await Promise.all([this.deps.client.refNames('refs/heads'), this.list()]);
+    const { git, facts } = this.deps;
+    // Not through `client`: the first request would wait until simple-git is loaded.
+    const refs = await git({ cwd: facts.root, args: ['for-each-ref', '--format=%(refname)', 'refs/heads'] });
     // Compared in lower case: on some file systems the two would be one file.
-    const branches = refs.map((ref) => ref.toLowerCase());
+    const branches = decodePath(refs.stdout).toLowerCase().split('\n');
     const prefix = branches.includes('refs/heads/tributary')
       ? 'refs/heads/tributary-'
       : 'refs/heads/tributary/';
@@ -114,13 +126,17 @@ export class GitWorktrees implements Worktrees {
       const lower = branch.toLowerCase();
       if (isTaken(candidate)) continue;
       if (branches.some((ref) => ref === lower || ref.startsWith(`${lower}/`))) continue;
-      if (listed.some((one) => one.path === path)) continue;
+      if ((await findAdminDirectory(facts.commonDir, path)) !== undefined) continue;
       if ((await lstat(path).catch(unlessMissing)) === undefined) return { slug: candidate, path, branch };
     }
   }
 
   async create(request: CreateWorktree): Promise<void> {
-    await makeWorktree(this.deps, { ...request, mayReuseBranch: false }, (checkout) =>
+    await (await this.begin(request)).files;
+  }
+
+  begin(request: CreateWorktree): Promise<BegunWorktree> {
+    return beginWorktree(this.deps, { ...request, mayReuseBranch: false }, (checkout) =>
       checkOutHead(this.deps.git, checkout, request.signal),
     );
   }
