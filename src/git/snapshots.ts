@@ -2,6 +2,7 @@ import { TributaryError } from '../base/errors';
 import { removeFile } from './checkoutFiles';
 import { type Checkout, inCheckout, locateCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
+import { LastLooks } from './lastLook';
 import { zeroName } from './objectNames';
 import { absentMode, gitlinkMode, parseRawDiff, type RawChange } from './parsers/diffTree';
 import { joinPaths } from './parsers/pathBytes';
@@ -54,21 +55,23 @@ export interface Snapshots {
 export class GitSnapshots implements Snapshots {
   private readonly git: Git;
   private readonly facts: RepositoryFacts;
+  private readonly lastLooks: LastLooks;
 
   constructor(deps: { git: Git; facts: RepositoryFacts }) {
     this.git = deps.git;
     this.facts = deps.facts;
+    this.lastLooks = new LastLooks(deps.git);
   }
 
   async treeOf(worktreePath: string, signal?: AbortSignal): Promise<string> {
-    return treeOfCheckout(this.git, await locateCheckout(this.facts, worktreePath), signal);
+    return this.look(await locateCheckout(this.facts, worktreePath), signal);
   }
 
   async take(request: Parameters<Snapshots['take']>[0]): Promise<TakenSnapshot> {
     const { worktreePath, taskId, number, signal } = request;
     const checkout = await locateCheckout(this.facts, worktreePath);
     const [tree, head] = await Promise.all([
-      request.tree ?? treeOfCheckout(this.git, checkout, signal),
+      request.tree ?? this.look(checkout, signal),
       headOf(this.git, checkout, signal),
     ]);
     // On a branch without a commit (an agent's `checkout --orphan`) the last Snapshot takes its place.
@@ -95,6 +98,11 @@ export class GitSnapshots implements Snapshots {
   ): Promise<{ restored: string[]; removed: string[] }> {
     const checkout = await locateCheckout(this.facts, worktreePath);
     return restoreTree(this.git, checkout, { tree, signal });
+  }
+
+  private async look(checkout: Checkout, signal: AbortSignal | undefined): Promise<string> {
+    const known = await this.lastLooks.unchanged(checkout, signal);
+    return known ?? treeOfCheckout(this.git, checkout, signal, await this.lastLooks.begin(checkout));
   }
 
   /** Commits and names the commit. A name that is taken already is kept reachable as one more parent. */
@@ -162,6 +170,15 @@ async function headOf(
   checkout: Checkout,
   signal: AbortSignal | undefined,
 ): Promise<{ commit?: string; ref?: string }> {
+  const both = await git({
+    ...inCheckout(checkout),
+    args: ['rev-parse', '--quiet', 'HEAD^{commit}', '--symbolic-full-name', 'HEAD'],
+    okCodes: [0, 1, 128],
+    signal,
+  });
+  const [name, symbolic] = both.exitCode === 0 ? lineOf(both).split('\n') : [];
+  if (name !== undefined && symbolic?.startsWith('refs/')) return { commit: name, ref: symbolic };
+  // Detached, or on a branch without a commit.
   const ask = (...args: string[]): Promise<GitOutput> =>
     git({ ...inCheckout(checkout), args, okCodes: [0, 1, 128], signal });
   const [ref, commit] = await Promise.all([

@@ -4,7 +4,23 @@ import { join } from 'node:path';
 import { type Checkout, inCheckout, unlessMissing } from './checkouts';
 import { parseSpecialEntries, type SpecialEntry } from './parsers/lsFiles';
 import { fileAt, joinPaths } from './parsers/pathBytes';
+import { type Differences, parseStatus } from './parsers/statusV2';
 import { type Git, type GitCommand, type GitOutput, lineOf } from './plumbing';
+
+// Submodules are not asked: git would start a git in each, which reads a configuration that agents can write.
+const statusOptions = [
+  '--porcelain=v2',
+  '-z',
+  '--untracked-files=all',
+  '--no-renames',
+  '--ignore-submodules=all',
+];
+
+/** What `parseStatus` reads, whatever is configured. Writes nothing. */
+export const statusCommand: Pick<GitCommand, 'args' | 'config'> = {
+  args: ['status', ...statusOptions],
+  config: ['status.showStash=false', 'status.branch=false'],
+};
 
 /** A private index of a checkout: git writes to it, the checkout's own index is only read. */
 export class TemporaryIndex {
@@ -26,8 +42,18 @@ export class TemporaryIndex {
     return this.git({ ...command, cwd, env: { ...env, ...command.env }, signal: this.signal });
   }
 
+  /** Copies what it holds now to `path`. */
+  copyTo(path: string): Promise<void> {
+    return copyIndex(this.file, path);
+  }
+
   async writeTree(): Promise<string> {
     return lineOf(await this.run({ args: ['write-tree'] }));
+  }
+
+  /** How the files differ from the index, as far as its flags let git look. */
+  async differences(): Promise<Differences> {
+    return parseStatus((await this.run(statusCommand)).stdout);
   }
 
   /** Entries that hide edits, and gitlinks. */

@@ -9,19 +9,44 @@ import { hasOwnGit, type TemporaryIndex, withTemporaryIndex } from './temporaryI
 /** Looks at a checkout again this often when files change under git's hands. */
 const looks = 5;
 
-/** The tree of what stands in a checkout: tracked and untracked files, not ignored ones. Writes objects only. */
-export async function treeOfCheckout(git: Git, checkout: Checkout, signal?: AbortSignal): Promise<string> {
+/**
+ * The tree of what stands in a checkout: tracked and untracked files, not ignored ones. Writes objects only.
+ * `onPlain` gets an index that holds just this tree, where nothing is hidden, nested or gone.
+ */
+export async function treeOfCheckout(
+  git: Git,
+  checkout: Checkout,
+  signal?: AbortSignal,
+  onPlain?: (index: TemporaryIndex, tree: string) => Promise<void>,
+): Promise<string> {
   return withSteadyIndex({ git, checkout, signal }, async (index) => {
-    const special = await index.specialEntries();
-    await index.reveal(special);
-    await index.drop(await unregistered(index, special));
-    // Side by side: each walks the whole checkout. Both are waited for, since both use the temporary index.
-    const [tracked, untracked] = await Promise.allSettled([recordEdits(index), untrackedFiles(index)]);
-    if (tracked.status === 'rejected') throw tracked.reason;
-    if (untracked.status === 'rejected') throw untracked.reason;
-    await index.record(untracked.value);
-    return index.writeTree();
+    const [special, differences] = await bothOf(index.specialEntries(), index.differences());
+    const { modified, deleted, untracked, isUnmerged } = differences;
+    const isOdd = isUnmerged || special.length > 0 || untracked.some(isFolder);
+    if (isOdd) return treeOfOddCheckout(index, special);
+    // Before what may stand in their place is recorded.
+    await index.drop(deleted);
+    await index.record([...modified, ...untracked]);
+    const tree = await index.writeTree();
+    if (deleted.length === 0) await onPlain?.(index, tree);
+    return tree;
   });
+}
+
+/** Where flags hide edits, files are in conflict or repositories stand inside: git has to look again. */
+async function treeOfOddCheckout(index: TemporaryIndex, special: readonly SpecialEntry[]): Promise<string> {
+  await index.reveal(special);
+  await index.drop(await unregistered(index, special));
+  // Side by side: each walks the whole checkout.
+  const [untracked] = await bothOf(untrackedFiles(index), recordEdits(index));
+  await index.record(untracked);
+  return index.writeTree();
+}
+
+/** Waits for both also when one fails: both use the temporary index. */
+async function bothOf<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second]);
+  return Promise.all([first, second]);
 }
 
 /** `withTemporaryIndex`, from the start again when files went away or changed while git read them. */
@@ -58,10 +83,14 @@ async function recordEdits(index: TemporaryIndex): Promise<void> {
 async function untrackedFiles(index: TemporaryIndex): Promise<string[]> {
   const args = ['ls-files', '--others', '--exclude-standard', '-z'];
   const untracked = splitPaths((await index.run({ args })).stdout);
-  const files = untracked.filter((path) => !path.endsWith('/'));
-  // A folder in this list is a repository: git would record a pointer to it.
-  const nested = untracked.filter((path) => path.endsWith('/'));
+  const files = untracked.filter((path) => !isFolder(path));
+  const nested = untracked.filter(isFolder);
   return [...files, ...(await filesBelow(index, nested))];
+}
+
+/** A folder in a list of untracked files is a repository: git would record a pointer to it. */
+function isFolder(path: string): boolean {
+  return path.endsWith('/');
 }
 
 /**

@@ -442,7 +442,7 @@ describe('files that move under a snapshot', () => {
     const layer = await openLayer(repo.root, async (request) => {
       const args = request.command.kind === 'args' ? request.command.args : [];
       const result = await runCommand(request);
-      return args.includes('add')
+      return args.includes('status')
         ? { ...result, exitCode: 128, stderr: Buffer.from('fatal: unable to stat') }
         : result;
     });

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { openLayer, spiedRun } from './support/layer';
+import { cleanUp, gitAt, makeRepo } from './support/tempRepo';
+
+const seeds = process.env['TRIBUTARY_LONG'] ? 40 : 3;
+const stepsPerSeed = 12;
+
+const files = {
+  'a.txt': 'a\n',
+  'dir/b.txt': 'b\n',
+  'dir/c.txt': 'c\n',
+  'kept.log': 'tracked, although ignored\n',
+  '.gitignore': '*.log\n',
+};
+
+/** A linked worktree, its path. */
+async function linked(): Promise<string> {
+  const repo = await makeRepo();
+  for (const [path, content] of Object.entries(files)) await repo.write(path, content);
+  await repo.commitAll();
+  const path = join(repo.folder, 'linked');
+  await repo.git('worktree', 'add', '-q', path);
+  return path;
+}
+
+/** What an agent or a user may do between two looks. */
+const steps: Readonly<Record<string, (path: string, random: (count: number) => number) => Promise<unknown>>> =
+  {
+    nothing: async () => undefined,
+    edit: (path, random) =>
+      put(path, pick(['a.txt', 'dir/b.txt', 'new.txt', 'deep/er/n'], random), `${random(3)}\n`),
+    delete: (path, random) => rm(join(path, pick(['a.txt', 'dir', 'kept.log', 'new.txt'], random)), again),
+    ignored: (path, random) => put(path, pick(['x.log', 'kept.log'], random), `${random(3)}\n`),
+    mode: (path, random) =>
+      chmod(join(path, 'a.txt'), random(2) === 0 ? 0o755 : 0o644).catch(() => undefined),
+    ignoreMore: (path, random) => put(path, '.gitignore', pick(['*.log\n', '*.log\nnew.txt\n', ''], random)),
+    exclude: (path, random) => put(path, '../repo/.git/info/exclude', pick(['', 'deep\n'], random)),
+    stage: (path) => gitAt(path, 'add', '--all').catch(() => undefined),
+    stageIgnored: (path, random) =>
+      gitAt(path, 'add', '--force', '--', pick(['x.log', 'kept.log'], random)).catch(() => undefined),
+    unstage: (path) => gitAt(path, 'reset', '-q'),
+    commit: (path) => gitAt(path, 'commit', '-q', '--allow-empty', '-m', 'step'),
+    forget: (path) => gitAt(path, 'rm', '-q', '--cached', '--ignore-unmatch', 'a.txt', 'kept.log'),
+    hide: (path) => gitAt(path, 'update-index', '--assume-unchanged', 'a.txt').catch(() => undefined),
+    link: async (path) => {
+      await rm(join(path, 'dir'), again);
+      await mkdir(join(path, '..', 'elsewhere'), { recursive: true });
+      await put(path, '../elsewhere/b.txt', 'b\n');
+      await symlink('../elsewhere', join(path, 'dir'));
+    },
+    folder: async (path) => {
+      await rm(join(path, 'a.txt'), again);
+      await put(path, 'a.txt/inside', 'now a folder');
+    },
+    move: (path) => rename(join(path, 'dir'), join(path, 'moved')).catch(() => undefined),
+    repository: async (path) => {
+      await gitAt(path, 'init', '-q', 'nested');
+      await put(path, 'nested/file', 'inside');
+    },
+  };
+
+const again = { recursive: true, force: true };
+
+async function put(root: string, path: string, content: string): Promise<void> {
+  const file = join(root, path);
+  // What stands in the way of a folder gives way, so that every step can follow every other.
+  if (dirname(path) !== '.')
+    await mkdir(dirname(file), { recursive: true }).catch(() => clearWay(root, path));
+  await writeFile(file, content).catch(async () => {
+    await rm(file, again);
+    await writeFile(file, content);
+  });
+}
+
+async function clearWay(root: string, path: string): Promise<void> {
+  await rm(join(root, path.split('/')[0] ?? ''), again);
+  await mkdir(dirname(join(root, path)), { recursive: true });
+}
+
+function pick<T>(choices: readonly T[], random: (count: number) => number): T {
+  const choice = choices[random(choices.length)];
+  if (choice === undefined) throw new Error('nothing to choose from');
+  return choice;
+}
+
+/** Numbers below `count`, the same for the same seed. */
+function randomFrom(seed: number): (count: number) => number {
+  let state = seed * 2_654_435_761;
+  return (count) => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0;
+    return (state >>> 4) % count;
+  };
+}
+
+describe('looking at a Worktree again', () => {
+  after(cleanUp);
+
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    it(`finds what a first look finds, whatever was done in between (seed ${seed})`, async () => {
+      const random = randomFrom(seed);
+      const path = await linked();
+      const remembering = await openLayer(path);
+      const done: string[] = [];
+      for (let step = 0; step < stepsPerSeed; step += 1) {
+        const name = pick(Object.keys(steps), random);
+        done.push(name);
+        await steps[name]?.(path, random);
+        const tree = await remembering.snapshots.treeOf(path);
+        const fresh = await (await openLayer(path)).snapshots.treeOf(path);
+        assert.equal(tree, fresh, done.join(', '));
+        // Nothing was done since: this look is the short one, wherever there is one.
+        assert.equal(await remembering.snapshots.treeOf(path), fresh, `again: ${done.join(', ')}`);
+      }
+    });
+  }
+
+  it('costs one git while nothing changes', async () => {
+    const path = await linked();
+    const commands: string[] = [];
+    const { snapshots } = await openLayer(
+      path,
+      spiedRun((subcommand) => commands.push(subcommand)),
+    );
+    await put(path, 'new.txt', 'new');
+    const tree = await snapshots.treeOf(path);
+    commands.length = 0;
+    assert.equal(await snapshots.treeOf(path), tree);
+    assert.deepEqual(commands, ['status']);
+  });
+
+  it('sees an edit of the same size in the same moment', async () => {
+    const path = await linked();
+    const { snapshots } = await openLayer(path);
+    for (let round = 0; round < 5; round += 1) {
+      await put(path, 'a.txt', `${round}\n`);
+      const tree = await snapshots.treeOf(path);
+      assert.equal((await gitAt(path, 'cat-file', 'blob', `${tree}:a.txt`)).toString(), `${round}\n`);
+    }
+  });
+
+  it('leaves nothing in the main worktree', async () => {
+    const repo = await makeRepo({ files });
+    const { snapshots, facts } = await openLayer(repo.root);
+    await snapshots.treeOf(repo.root);
+    await snapshots.treeOf(repo.root);
+    await assert.rejects(rm(join(facts.gitDir, 'tributary-index')), /ENOENT/);
+  });
+});
