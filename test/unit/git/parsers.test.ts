@@ -11,6 +11,7 @@ import {
   parseRevParse,
   revParseSeparator,
 } from '../../../src/git/parsers/revParse';
+import { parseStatus } from '../../../src/git/parsers/statusV2';
 import { parseWorktreeList } from '../../../src/git/parsers/worktreeList';
 import { whyUnsafe } from '../../../src/git/safePath';
 
@@ -139,6 +140,29 @@ describe('the parser of ls-files', () => {
     const text = output(`100644 ${one} 0\ta\tb`, `100644 ${one} 1\tunmerged`, `100755 ${two} 0\tother`);
     const found = parseStagedEntries(text, new Set(['a\tb', 'unmerged']));
     assert.deepEqual([...found], [['a\tb', { mode: '100644', blob: one }]]);
+  });
+});
+
+describe('the parser of status', () => {
+  it('tells what stands differently, is gone, is new or is in conflict, whatever the paths hold', () => {
+    const ordinary = (states: string, path: string): string =>
+      `1 ${states} N... 100644 100644 100644 ${one} ${one} ${path}\0`;
+    const output = [
+      ordinary('M.', 'only staged'),
+      ordinary('.M', 'edited here\nand there'),
+      ordinary('.D', ' gone'),
+      ordinary('MT', 'a link now'),
+      ordinary('.A', 'intended'),
+      '? new file\0? nested/\0! ignored\0',
+    ].join('');
+    assert.deepEqual(parseStatus(Buffer.from(output)), {
+      modified: ['edited here\nand there', 'a link now', 'intended'],
+      deleted: [' gone'],
+      untracked: ['new file', 'nested/'],
+      isUnmerged: false,
+    });
+    const conflict = `u UU N... 100644 100644 100644 100644 ${one} ${one} ${one} both\0`;
+    assert.equal(parseStatus(Buffer.from(conflict)).isUnmerged, true);
   });
 });
 
