@@ -79,11 +79,16 @@ export async function effectiveSettings(settings: Settings): Promise<Settings> {
   return { ...settings, model: { ...settings.model, main: demoModelName, small: demoModelName } };
 }
 
-/** Connects once, at the first Run. The demo's server lives as long as the process. */
+/** Connects once, at the first Run; a failure is tried again by the next. The demo's server lives as long as the process. */
 export function modelConnection(ports: CorePorts): () => Promise<LanguageModel> {
   let connecting: Promise<LanguageModel> | undefined;
   return () => {
-    connecting ??= ports.settings.model.provider === 'demo' ? connectDemo() : connect(ports);
+    connecting ??= (ports.settings.model.provider === 'demo' ? connectDemo() : connect(ports)).catch(
+      (error: unknown) => {
+        connecting = undefined;
+        throw error;
+      },
+    );
     return connecting;
   };
 }
@@ -93,7 +98,10 @@ async function connect(ports: CorePorts): Promise<LanguageModel> {
   if (credentials === undefined) throw new TributaryError('noCredentials', 'no key and no token is set');
   const { createAnthropicModel } = await import('./agent/anthropicModel');
   const baseUrl = resolveBaseUrl(ports.settings.model, ports.env);
-  return createAnthropicModel({ credentials, ...(baseUrl === undefined ? {} : { baseUrl }) });
+  const model = createAnthropicModel({ credentials, ...(baseUrl === undefined ? {} : { baseUrl }) });
+  // While git makes the Worktree; a failure comes again with the first request.
+  model.warm().catch(() => undefined);
+  return model;
 }
 
 async function connectDemo(): Promise<LanguageModel> {

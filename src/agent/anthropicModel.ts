@@ -15,7 +15,7 @@ import {
   redactor,
   retryAfterMs,
 } from './modelFailure';
-import { patientFetch } from './patientFetch';
+import { patientFetch, warmFetch } from './patientFetch';
 
 export interface AnthropicModelOptions {
   readonly credentials: { readonly kind: 'apiKey' | 'authToken'; readonly value: string };
@@ -62,6 +62,7 @@ const defaultBaseUrl = 'https://api.anthropic.com';
 
 async function loadConnection(options: AnthropicModelOptions): Promise<Connection> {
   const sdk = await import('@anthropic-ai/sdk');
+  warmFetch();
   const { kind, value } = options.credentials;
   // Everything is said explicitly: what is left out, the SDK would look for in environment and profiles.
   const client = new sdk.Anthropic({

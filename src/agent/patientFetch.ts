@@ -22,9 +22,14 @@ export function patientFetch(input: string | URL | Request, init?: RequestInit):
   return fetch(input, patient);
 }
 
-function hasInstalledDispatcher(): boolean {
-  // Node loads its fetch lazily; naming one of its classes loads it and installs the dispatcher.
+/** Loads Node's fetch ahead of the first request: it comes lazily, and naming one of its classes loads it. */
+export function warmFetch(): void {
   void Headers;
+}
+
+function hasInstalledDispatcher(): boolean {
+  // Installed when fetch is loaded.
+  warmFetch();
   return isDispatcher(Reflect.get(globalThis, dispatcherKey));
 }
 

@@ -1,9 +1,12 @@
 import { TributaryError } from './errors';
 
-/** Why something was cancelled; carried as `signal.reason`. The first reason wins. */
-export type CancelReason = 'user' | 'timeout' | 'budget' | 'shutdown';
+/**
+ * Why something was cancelled; carried as `signal.reason`. The first reason wins. `worktree`: the files it was
+ * to work on could not be put there.
+ */
+export type CancelReason = 'user' | 'timeout' | 'budget' | 'shutdown' | 'worktree';
 
-const reasons: readonly string[] = ['user', 'timeout', 'budget', 'shutdown'];
+const reasons: readonly string[] = ['user', 'timeout', 'budget', 'shutdown', 'worktree'];
 
 /** The reason of an aborted signal; an unknown one counts as `user`. */
 export function cancelReasonOf(signal: AbortSignal): CancelReason {

@@ -110,7 +110,12 @@ export class LocalTaskService implements TaskService {
 
   async prepare(draft: TaskDraft): Promise<TaskPacket> {
     const { repository } = this.deps;
-    const [head, base] = await Promise.all([repository.head(), repository.resolveBase(draft.base)]);
+    const isHead = draft.base === undefined || draft.base === 'HEAD';
+    const [base, other] = await Promise.all([
+      repository.resolveBase(draft.base),
+      isHead ? undefined : repository.head(),
+    ]);
+    const head = other ?? base;
     const parsed = taskPacketSchema.safeParse({
       v: 1,
       objective: draft.objective,

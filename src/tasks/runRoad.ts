@@ -12,7 +12,7 @@ import { isLive, type RunTransition, transition } from './runMachine';
 import { cancelledAs, type RunOutcome, type RunPlace, type RunSupervisor } from './runSupervisor';
 import type { Scheduler } from './scheduler';
 import { runOf, type TaskRecords } from './taskRecords';
-import type { TaskWithWorktree, WorktreeKeeper } from './worktreeKeeper';
+import type { BegunTask, WorktreeKeeper } from './worktreeKeeper';
 
 export interface RunSpec {
   readonly kind: RunKind;
@@ -85,6 +85,8 @@ export class RunRoad {
   }
 
   async run(task: Task, spec: RunSpec, chain: AbortSignal): Promise<FinishedRun> {
+    // Beside what comes first, so that the connection stands when the conversation begins; who needs it hears of its failure.
+    this.deps.kit.languageModel().catch(() => undefined);
     const { role, run } = await this.newRun(task, spec);
     const event = {
       type: 'run.created',
@@ -172,6 +174,7 @@ export class RunRoad {
         run: job.run,
         role: job.role,
         place,
+        files: Promise.resolve(),
         ...(await this.reading(task, job.role)),
         onTurn: async () => undefined,
         takeMessages: () => job.one.messages.splice(0),
@@ -183,41 +186,47 @@ export class RunRoad {
   private async inWorktree(task: Task, job: SlotJob): Promise<RunOutcome> {
     const { keeper } = this.deps;
     const lock = await keeper.writerLock(task, job.signal);
-    let standing: TaskWithWorktree | undefined;
+    let begun: BegunTask | undefined;
     try {
       // Another process may have ended the Task while the lock was waited for.
       const current = await this.deps.records.load(task.id);
       expectOpen(current, job.run.kind);
-      standing = await keeper.ensure(current, job.run.id, job.signal);
-      return await this.withWriterLock(standing, job);
+      begun = await keeper.begin(current, job.run.id, job.signal);
+      return await this.withWriterLock(begun, job);
     } finally {
-      if (standing !== undefined) await keeper.release(standing);
+      if (begun !== undefined && (await stands(begun))) await keeper.release(begun.task);
       await lock.release();
     }
   }
 
-  private async withWriterLock(standing: TaskWithWorktree, job: SlotJob): Promise<RunOutcome> {
+  private async withWriterLock(begun: BegunTask, job: SlotJob): Promise<RunOutcome> {
     const { keeper, records } = this.deps;
     const { run, role, spec, one, signal } = job;
-    let latest = standing;
+    const { task, files } = begun;
+    const tree = begun.tree ?? (await keeper.treeOf(task));
+    let latest = task;
     const place: RunPlace = {
-      root: standing.worktreePath,
-      branch: standing.branch,
+      root: task.worktreePath,
+      branch: task.branch,
       isWorktree: true,
-      treeAtStart: await keeper.treeOf(standing),
+      treeAtStart: tree,
     };
-    await records.changeRun(standing.id, run.id, (current) => ({
-      ...current,
-      treeAtStart: place.treeAtStart,
-    }));
-    await spec.before?.(place, signal);
+    const [reading] = await Promise.all([
+      this.reading(task, role),
+      records.changeRun(task.id, run.id, (current) => ({ ...current, treeAtStart: tree })),
+    ]);
+    if (spec.before !== undefined) {
+      await files;
+      await spec.before(place, signal);
+    }
     const outcome = await this.deps.supervisor.run(
       {
-        task: standing,
+        task,
         run,
         role,
         place,
-        ...(await this.reading(standing, role)),
+        files,
+        ...reading,
         ...(spec.diff === undefined ? {} : { diff: spec.diff }),
         ...(spec.scratch === undefined ? {} : { scratch: spec.scratch }),
         onTurn: async (turn) => {
@@ -229,6 +238,7 @@ export class RunRoad {
       },
       signal,
     );
+    if (!(await stands(begun))) return outcome;
     if (spec.after === undefined) await keeper.snapshot(latest, { runId: run.id, turn: outcome.turns });
     else await spec.after(place, outcome);
     return outcome;
@@ -237,13 +247,11 @@ export class RunRoad {
   /** Project documents and a short status, for the roles that want them; documents come from the base commit. */
   private async reading(task: Task, role: AgentRole): Promise<{ docs?: string; gitStatus?: string }> {
     const { commit, ref } = task.packet.repository.base;
-    const docs: string[] = [];
-    if (role.wantsDocs) {
-      for (const name of ['CLAUDE.md', 'AGENTS.md']) {
-        const bytes = await this.deps.repository.readFile(commit, name);
-        if (bytes !== undefined) docs.push(`${name}:\n${bytes.toString('utf8')}`);
-      }
-    }
+    const names = ['CLAUDE.md', 'AGENTS.md'];
+    const found = role.wantsDocs ? await this.deps.repository.readFiles(commit, names) : [];
+    const docs = found.flatMap((bytes, index) =>
+      bytes === undefined ? [] : [`${names[index]}:\n${bytes.toString('utf8')}`],
+    );
     const gitStatus =
       task.branch === undefined ? undefined : `On ${task.branch}, made from ${ref} (${commit.slice(0, 12)}).`;
     return {
@@ -301,6 +309,14 @@ interface SlotJob {
   readonly spec: RunSpec;
   readonly one: LiveRun;
   readonly signal: AbortSignal;
+}
+
+/** Whether the Worktree's files came; waits until that is certain. */
+function stands({ files }: BegunTask): Promise<boolean> {
+  return files.then(
+    () => true,
+    () => false,
+  );
 }
 
 function endingOf(outcome: RunOutcome, end: RunEnd): RunTransition {

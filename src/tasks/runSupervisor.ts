@@ -1,6 +1,6 @@
 import type { AgentKit, AgentRole, Assembled } from '../agent/agentKit';
 import type { LoopOutcome } from '../agent/agentLoop';
-import type { CheckReport, FindingReport, ToolContext } from '../agent/tools/tool';
+import type { CheckReport, FindingReport, ToolContext, ToolSet } from '../agent/tools/tool';
 import { type CancelReason, cancelReasonOf } from '../base/async';
 import type { Emitter } from '../base/emitter';
 import { type TributaryError, toTributaryError } from '../base/errors';
@@ -30,6 +30,8 @@ export interface RunJob {
   readonly run: Run;
   readonly role: AgentRole;
   readonly place: RunPlace;
+  /** Tools wait for it; when it rejects there is nothing to work on, and the Run has failed. */
+  readonly files: Promise<void>;
   /** For those who judge. */
   readonly diff?: { readonly patch: string; readonly files: readonly string[] };
   readonly docs?: string;
@@ -86,6 +88,8 @@ export class RunSupervisor {
     const observed = new ObservedCommands();
     const checks: CheckReport[] = [];
     const findings: FindingReport[] = [];
+    const failing = new AbortController();
+    job.files.catch(() => failing.abort('worktree' satisfies CancelReason));
     let writer: TranscriptWriter | undefined;
     try {
       const model = await this.deps.kit.languageModel();
@@ -98,7 +102,7 @@ export class RunSupervisor {
       const outcome = await this.deps.kit.loop(
         {
           model,
-          tools,
+          tools: withFiles(tools, job.files),
           append,
           onLive: (event) => this.live(job, event),
           afterTurn: job.onTurn,
@@ -116,9 +120,9 @@ export class RunSupervisor {
           maxTurns: job.task.packet.limits.turns,
           silenceMs: job.role.silenceMs,
         },
-        signal,
+        AbortSignal.any([signal, failing.signal]),
       );
-      const ended = this.ended(outcome);
+      const ended = this.ended(outcome, await reasonOf(job.files), signal);
       await append({ type: 'state', state: ended.state, reason: ended.reason });
       if (ended.text !== '')
         await this.deps.store.transcripts.writeOutput(job.task.id, job.run.id, ended.text);
@@ -256,7 +260,16 @@ export class RunSupervisor {
     };
   }
 
-  private ended(outcome: LoopOutcome): Omit<RunOutcome, 'checks' | 'findings' | 'commands'> {
+  private ended(
+    outcome: LoopOutcome,
+    withoutFiles: TributaryError | undefined,
+    signal: AbortSignal,
+  ): Omit<RunOutcome, 'checks' | 'findings' | 'commands'> {
+    if (withoutFiles !== undefined && !signal.aborted) {
+      const { usage, turns } = outcome;
+      const { code, message } = withoutFiles;
+      return { state: 'failed', reason: code, message, usage, turns, text: '' };
+    }
     switch (outcome.kind) {
       case 'completed':
         return {
@@ -292,6 +305,26 @@ interface Opening {
   readonly origin: 'instruction' | 'user' | 'resumed';
 }
 
+/** The same tools, each call held back until the files are there. */
+function withFiles(tools: ToolSet, files: Promise<void>): ToolSet {
+  return {
+    specs: tools.specs,
+    isCommand: (name) => tools.isCommand(name),
+    run: async (use, call) => {
+      await files;
+      return tools.run(use, call);
+    },
+  };
+}
+
+/** Why the files did not come, once that is certain; `undefined`: they came. */
+function reasonOf(files: Promise<void>): Promise<TributaryError | undefined> {
+  return files.then(
+    () => undefined,
+    (error: unknown) => toTributaryError(error),
+  );
+}
+
 /** The end of a Run that was cancelled, by what cancelled it. */
 export function cancelledAs(reason: CancelReason): {
   state: 'stopped' | 'interrupted' | 'failed';
@@ -307,6 +340,8 @@ export function cancelledAs(reason: CancelReason): {
       return { state: 'failed', reason: 'limit', message: 'its time was used up' };
     case 'budget':
       return { state: 'failed', reason: 'limit', message: 'its budget was used up' };
+    case 'worktree':
+      return { state: 'failed', reason: 'worktreeFailed', message: 'its files could not be put there' };
   }
 }
 

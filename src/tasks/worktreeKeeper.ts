@@ -22,6 +22,15 @@ export interface WorktreeKeeperDeps {
 /** A Task whose Worktree stands: both names are set. */
 export type TaskWithWorktree = Task & { readonly branch: string; readonly worktreePath: string };
 
+/** A Task whose Worktree is registered, on its branch and locked. */
+export interface BegunTask {
+  readonly task: TaskWithWorktree;
+  /** The tree of what stands there, or will, where it is known without a look. */
+  readonly tree?: string;
+  /** Resolves when its files are there; rejects when the Worktree has been taken back instead. */
+  readonly files: Promise<void>;
+}
+
 /** The life of Tasks' Worktrees: makes, records, snapshots, removes and brings them back. */
 export class WorktreeKeeper {
   private readonly deps: WorktreeKeeperDeps;
@@ -75,28 +84,56 @@ export class WorktreeKeeper {
   }
 
   /**
-   * The Task's Worktree, made or brought back when it is not there. `onReady` is called between registration
-   * and use. Throws what `Worktrees` throws; nothing is left behind then.
+   * The Task's Worktree, made or brought back when it is not there. Throws what `Worktrees` throws; nothing is
+   * left behind then.
    */
   async ensure(task: Task, runId: RunId, signal: AbortSignal): Promise<TaskWithWorktree> {
-    const named =
-      task.branch !== undefined && task.worktreePath !== undefined
-        ? { ...task, branch: task.branch, worktreePath: task.worktreePath }
-        : await this.reserve(task.slug, task);
-    if (await this.stands(named)) return this.busy(named, runId);
+    const begun = await this.begin(task, runId, signal);
+    await begun.files;
+    return begun.task;
+  }
+
+  /** As `ensure`, but the files of a new Worktree may still be on their way. */
+  async begin(task: Task, runId: RunId, signal: AbortSignal): Promise<BegunTask> {
+    const named = await this.named(task);
+    const files = Promise.resolve();
+    if (await this.stands(named)) return { task: await this.busy(named, runId), files };
     // One that stood before has its branch still; its folder may have been deleted by hand.
     const stood = ['ready', 'busy', 'missing'].includes((await this.recordOf(named))?.state ?? '');
-    if (stood || named.snapshot !== undefined) return this.bringBack(named, runId, signal);
-    await this.making(named, () =>
-      this.deps.worktrees.create({
-        path: named.worktreePath,
-        branch: named.branch,
-        commit: named.packet.repository.base.commit,
-        lockReason: lockReason(named, runId),
-        signal,
-      }),
+    if (stood || named.snapshot !== undefined)
+      return { task: await this.bringBack(named, runId, signal), files };
+    return this.beginNew(named, runId, signal);
+  }
+
+  private async named(task: Task): Promise<TaskWithWorktree> {
+    const { branch, worktreePath } = task;
+    if (branch === undefined || worktreePath === undefined) return this.reserve(task.slug, task);
+    return { ...task, branch, worktreePath };
+  }
+
+  private async beginNew(task: TaskWithWorktree, runId: RunId, signal: AbortSignal): Promise<BegunTask> {
+    await this.makingBegins(task);
+    const request = {
+      path: task.worktreePath,
+      branch: task.branch,
+      commit: task.packet.repository.base.commit,
+      lockReason: lockReason(task, runId),
+      signal,
+    };
+    const { tree, files } = await this.deps.worktrees
+      .begin(request)
+      .catch((error: unknown) => this.makingFailed(task, error));
+    const recorded = files.then(
+      async () => {
+        await this.makingEnds(task);
+        // It was locked when it was registered.
+        await this.record(task, 'busy');
+      },
+      (error: unknown) => this.makingFailed(task, error),
     );
-    return this.busy(named, runId);
+    // Whoever begins a Run on it waits for the files before the Run ends.
+    recorded.catch(() => undefined);
+    return { task, tree, files: recorded };
   }
 
   /** Unlocks a Worktree whose Run is over. */
@@ -290,22 +327,27 @@ export class WorktreeKeeper {
   }
 
   private async making(task: TaskWithWorktree, make: () => Promise<void>): Promise<void> {
-    const { records } = this.deps;
-    await this.record(task, 'creating');
-    await records.report(task, { type: 'worktree.create.started' });
-    try {
-      await make();
-    } catch (error) {
-      const failure = toTributaryError(error);
-      await this.record(task, 'failed');
-      await records.report(task, {
-        type: 'worktree.create.failed',
-        code: failure.code,
-        message: failure.message,
-      });
-      throw failure;
-    }
-    await records.report(task, {
+    await this.makingBegins(task);
+    await make().catch((error: unknown) => this.makingFailed(task, error));
+    await this.makingEnds(task);
+  }
+
+  private async makingBegins(task: TaskWithWorktree): Promise<void> {
+    // A new Task's is recorded already, together with its name.
+    if ((await this.recordOf(task))?.state !== 'creating') await this.record(task, 'creating');
+    await this.deps.records.report(task, { type: 'worktree.create.started' });
+  }
+
+  private async makingFailed(task: TaskWithWorktree, error: unknown): Promise<never> {
+    const failure = toTributaryError(error);
+    await this.record(task, 'failed');
+    const { code, message } = failure;
+    await this.deps.records.report(task, { type: 'worktree.create.failed', code, message });
+    throw failure;
+  }
+
+  private async makingEnds(task: TaskWithWorktree): Promise<void> {
+    await this.deps.records.report(task, {
       type: 'worktree.create.completed',
       path: task.worktreePath,
       branch: task.branch,

@@ -17,6 +17,8 @@ export function notRunBecause(reason: CancelReason): string {
       return `${notRunText}: the budget was used up`;
     case 'shutdown':
       return `${notRunText}: the process was shut down`;
+    case 'worktree':
+      return `${notRunText}: the files could not be put there`;
   }
 }
 
