@@ -489,6 +489,36 @@ describe('creating a Worktree', () => {
     });
   }
 
+  it('can be used while its files are still on their way, and is taken back when they cannot come', async () => {
+    for (const succeeds of [true, false]) {
+      const at = await place();
+      const before = await leftovers(at.repo);
+      let goOn: (result: 'write' | 'fail') => void = () => undefined;
+      const gate = new Promise<'write' | 'fail'>((resolve) => {
+        goOn = resolve;
+      });
+      const { worktrees } = await openLayer(at.repo.root, async (request) => {
+        const isCheckout = request.command.kind === 'args' && request.command.args.includes('read-tree');
+        if (isCheckout && (await gate) === 'fail') throw new Error('injected');
+        return runCommand(request);
+      });
+      const { path, branch, commit } = at;
+      const begun = await worktrees.begin({ path, branch, commit, lockReason: 'r' });
+      assert.equal(begun.tree, (await at.repo.git('rev-parse', `${commit}^{tree}`)).trim());
+      const listed = (await worktrees.list()).find((one) => one.path === path);
+      assert.equal(listed?.branch, branch);
+      assert.notEqual(listed?.lockReason, undefined);
+      goOn(succeeds ? 'write' : 'fail');
+      if (succeeds) {
+        await begun.files;
+        assert.equal(await readFile(join(path, 'a.txt'), 'utf8'), 'a\n');
+      } else {
+        await assert.rejects(begun.files, (error) => error instanceof TributaryError);
+        assert.equal(await leftovers(at.repo), before);
+      }
+    }
+  });
+
   it('keeps the files of a user who took the folder of a failed creation meanwhile out of it', async () => {
     const at = await place();
     await mkdir(join(at.repo.folder, 'repo.worktrees'));

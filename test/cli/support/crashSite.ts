@@ -45,7 +45,7 @@ if (what === 'wait') {
 }
 `;
 
-/** A git filter that waits at a gate, if there is one, and passes on what it gets. */
+/** A git filter that waits at a gate, if there is one, and passes on what it gets, or fails. */
 const filterProgram = `
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 const site = process.env.SITE;
@@ -58,6 +58,7 @@ else {
   const timer = setInterval(() => {
     if (!existsSync(site + '/open-' + gate)) return;
     clearInterval(timer);
+    if (existsSync(site + '/failing-' + gate)) process.exit(1);
     pass();
   }, 20);
 }
@@ -101,6 +102,12 @@ export async function makeCrashSite(server: StrictServer): Promise<CrashSite> {
 
 export function closeGate(site: CrashSite, name: string): Promise<void> {
   return writeFile(join(site.repo.folder, `closed-${name}`), '');
+}
+
+/** What waits at the gate, or comes to it while `failing-<name>` stands in the folder, fails. */
+export async function failAtGate(site: CrashSite, name: string): Promise<void> {
+  await writeFile(join(site.repo.folder, `failing-${name}`), '');
+  await site.openGate(name);
 }
 
 export async function forgetGates(site: CrashSite): Promise<void> {
