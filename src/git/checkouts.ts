@@ -29,6 +29,33 @@ export function inCheckout(checkout: Checkout, index?: string): Pick<GitCommand,
   };
 }
 
+/**
+ * Settings for a git that lists or records the files of a checkout. `core.ignoreCase`, configured on a disk that
+ * tells `a` from `A`, would make git take one file for the other and forget it.
+ */
+export async function caseSettings(workTree: string): Promise<readonly string[]> {
+  // `.git` stands in every checkout; where it does not, the folder's own name tells.
+  const name = basename(workTree);
+  const [git, other, own, otherOwn] = await Promise.all([
+    inodeOf(join(workTree, '.git')),
+    inodeOf(join(workTree, '.GIT')),
+    inodeOf(workTree),
+    inodeOf(join(dirname(workTree), swappedCase(name))),
+  ]);
+  if (git !== undefined) return git === other ? [] : distinctCase;
+  return swappedCase(name) === name || own === otherOwn ? [] : distinctCase;
+}
+
+const distinctCase: readonly string[] = ['core.ignoreCase=false'];
+
+async function inodeOf(path: string): Promise<bigint | undefined> {
+  return (await lstat(path, { bigint: true }).catch(unlessMissing))?.ino;
+}
+
+function swappedCase(name: string): string {
+  return name === name.toLowerCase() ? name.toUpperCase() : name.toLowerCase();
+}
+
 /** The checkout at `path`, which must be one of this repository. Throws `worktreeMissing`. */
 export async function locateCheckout(facts: RepositoryFacts, path: string): Promise<Checkout> {
   const workTree = await realFolder(path);

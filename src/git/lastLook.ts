@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Checkout, inCheckout, unlessMissing } from './checkouts';
+import { type Checkout, caseSettings, inCheckout, unlessMissing } from './checkouts';
 import { parseStatus } from './parsers/statusV2';
 import type { Git } from './plumbing';
 import { statusCommand, type TemporaryIndex } from './temporaryIndex';
@@ -30,7 +30,8 @@ export class LastLooks {
     if (last === undefined || last.around !== (await aroundOf(checkout))) return undefined;
     const { stdout } = await this.git({
       ...inCheckout(checkout, keptAt(checkout)),
-      ...statusCommand,
+      args: statusCommand.args,
+      config: [...(await caseSettings(checkout.workTree)), ...(statusCommand.config ?? [])],
       signal,
     });
     const { modified, deleted, untracked } = parseStatus(stdout);

@@ -1,7 +1,7 @@
 import { copyFile, lstat, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Checkout, inCheckout, unlessMissing } from './checkouts';
+import { type Checkout, caseSettings, inCheckout, unlessMissing } from './checkouts';
 import { parseSpecialEntries, type SpecialEntry } from './parsers/lsFiles';
 import { fileAt, joinPaths } from './parsers/pathBytes';
 import { type Differences, parseStatus } from './parsers/statusV2';
@@ -27,19 +27,28 @@ export class TemporaryIndex {
   readonly checkout: Checkout;
   private readonly git: Git;
   private readonly file: string;
+  private readonly config: readonly string[];
   private readonly signal: AbortSignal | undefined;
 
-  constructor(deps: { git: Git; checkout: Checkout; file: string; signal: AbortSignal | undefined }) {
+  constructor(deps: {
+    git: Git;
+    checkout: Checkout;
+    file: string;
+    config: readonly string[];
+    signal: AbortSignal | undefined;
+  }) {
     this.git = deps.git;
     this.checkout = deps.checkout;
     this.file = deps.file;
+    this.config = deps.config;
     this.signal = deps.signal;
   }
 
   /** Runs git in the checkout on this index. */
   run(command: Omit<GitCommand, 'cwd' | 'signal'>): Promise<GitOutput> {
     const { cwd, env } = inCheckout(this.checkout, this.file);
-    return this.git({ ...command, cwd, env: { ...env, ...command.env }, signal: this.signal });
+    const config = [...this.config, ...(command.config ?? [])];
+    return this.git({ ...command, cwd, env: { ...env, ...command.env }, config, signal: this.signal });
   }
 
   /** Copies what it holds now to `path`. */
@@ -100,9 +109,9 @@ export async function withTemporaryIndex<T>(
   try {
     const file = join(directory, 'index');
     if (deps.isEmpty !== true) await copyIndex(join(deps.checkout.gitDir, 'index'), file);
-    return await body(
-      new TemporaryIndex({ git: deps.git, checkout: deps.checkout, file, signal: deps.signal }),
-    );
+    const config = await caseSettings(deps.checkout.workTree);
+    const { git, checkout, signal } = deps;
+    return await body(new TemporaryIndex({ git, checkout, file, config, signal }));
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   }

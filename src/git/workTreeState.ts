@@ -37,9 +37,9 @@ export async function treeOfCheckout(
 async function treeOfOddCheckout(index: TemporaryIndex, special: readonly SpecialEntry[]): Promise<string> {
   await index.reveal(special);
   await index.drop(await unregistered(index, special));
-  // Side by side: each walks the whole checkout.
-  const [untracked] = await bothOf(untrackedFiles(index), recordEdits(index));
-  await index.record(untracked);
+  // One after the other: what counts as untracked depends on what the index has dropped.
+  await recordEdits(index);
+  await index.record(await untrackedFiles(index));
   return index.writeTree();
 }
 
