@@ -1,3 +1,4 @@
+import { moveRefusal } from './gitMoves';
 import { gitRefusal, isRefusedSetting, readGitCommand } from './gitRules';
 import { destinationOf } from './guardPaths';
 import { type CommandFacts, copyOf, type ScriptChecker } from './guardScope';
@@ -10,8 +11,8 @@ export async function checkGit(
   facts: CommandFacts,
 ): Promise<string | undefined> {
   const git = readGitCommand(args);
-  const cwdReason = await checkGitPlaces(walk, git.places, facts);
-  if (cwdReason !== undefined) return cwdReason;
+  const place = await checkGitPlaces(walk, git.places, facts);
+  if (place.reason !== undefined) return place.reason;
   for (const setting of git.settings) {
     if (setting.text === undefined || isRefusedSetting(setting.text)) {
       return `git -c ${setting.text ?? setting.raw} changes what git runs or where it works. Leave it out.`;
@@ -25,27 +26,33 @@ export async function checkGit(
   if (subcommand.text === undefined) return untraceable(`git ${subcommand.raw}`);
   const reason = gitRefusal(subcommand.text, git.args);
   if (reason !== undefined) return `git ${subcommand.text} is not for agents: ${reason}.`;
-  return checkGitArguments(walk, { subcommand: subcommand.text, args: git.args }, facts);
+  const move = { subcommand: subcommand.text, args: git.args, cwd: place.cwd, isFed: facts.isFed === true };
+  return (await moveRefusal(move, walk.places)) ?? checkGitArguments(walk, move, facts);
 }
 
+/** Where git works in the end, or why it must not. */
 async function checkGitPlaces(
   walk: ScriptChecker,
   places: readonly { option: string; value: Argument | undefined }[],
   { scope, isFed }: CommandFacts,
-): Promise<string | undefined> {
+): Promise<{ readonly cwd?: string | undefined; readonly reason?: string }> {
   if (scope.cwd === undefined && places[0]?.option !== '-C') {
-    return untraceable('git after a cd that cannot be followed');
+    return { reason: untraceable('git after a cd that cannot be followed') };
   }
   let cwd = scope.cwd;
   for (const { option, value } of places) {
     const destination = isFed ? ({ kind: 'unknown' } as const) : await destinationOf(value, cwd, walk.places);
-    if (destination.kind === 'unknown') return untraceable(`git ${option} ${value?.raw ?? ''}`);
+    if (destination.kind === 'unknown') {
+      return { reason: untraceable(`git ${option} ${value?.raw ?? ''}`) };
+    }
     if (destination.kind === 'outside') {
-      return `git ${option} ${value?.raw ?? ''} works in ${destination.path}, outside the Worktree. Run git in the Worktree, without ${option}.`;
+      return {
+        reason: `git ${option} ${value?.raw ?? ''} works in ${destination.path}, outside the Worktree. Run git in the Worktree, without ${option}.`,
+      };
     }
     if (option === '-C') cwd = destination.path;
   }
-  return undefined;
+  return { cwd };
 }
 
 /** Subcommands that run commands themselves, or make a repository somewhere. */
@@ -63,15 +70,6 @@ async function checkGitArguments(
       const reason = script === undefined ? undefined : await walk.script(script, copyOf(scope));
       if (reason !== undefined) return reason;
     }
-  }
-  if (subcommand === 'bisect' && args[0]?.text === 'run') {
-    return walk.script(
-      args
-        .slice(1)
-        .map((arg) => arg.raw)
-        .join(' '),
-      copyOf(scope),
-    );
   }
   if (subcommand !== 'init' && subcommand !== 'clone') return undefined;
   const target = args

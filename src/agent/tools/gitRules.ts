@@ -59,6 +59,7 @@ const forbidden: Readonly<Record<string, string>> = {
   'update-ref': refs,
   'symbolic-ref': `${refs}; \`git branch --show-current\` tells the branch`,
   reflog: "the reflog is the user's way back. `git log -g` shows it",
+  bisect: 'it goes through commits and ends on any branch. Use git switch --detach <commit> to look at one',
   replace: refs,
   notes: refs,
   'filter-branch': refs,
@@ -137,13 +138,13 @@ export function isRefusedSubcommand(word: string): boolean {
 
 /** Settings that a single command may be given by `-c`: never where it works, what runs, or what an alias is. */
 export function isRefusedSetting(setting: string): boolean {
-  return /^(alias\.|include(if)?\.|core\.(worktree|bare|hookspath|fsmonitor|sshcommand|gitproxy|askpass|editor|pager|attributesfile|alternaterefscommand)|pager\.|(diff|merge|filter|difftool|mergetool)\..*(command|textconv|driver|clean|smudge|process|cmd|external)|diff\.external|credential\.|gpg\.|sequence\.editor|uploadpack\.|protocol\.|safe\.)/i.test(
+  return /^(alias\.|include(if)?\.|core\.(worktree|bare|hookspath|fsmonitor|sshcommand|gitproxy|askpass|editor|pager|attributesfile|alternaterefscommand)|pager\.|(diff|merge|filter|difftool|mergetool)\..*(command|textconv|driver|clean|smudge|process|cmd|external)|diff\.external|credential\.|gpg\.|rebase\.(autostash|updaterefs)|merge\.autostash|sequence\.editor|uploadpack\.|protocol\.|safe\.)/i.test(
     setting,
   );
 }
 
 /** True when one of the args is a short option of `letters` or a long one; abbreviations count, as for git. */
-function hasOption(args: readonly Argument[], letters: string, long: readonly string[]): boolean {
+export function hasOption(args: readonly Argument[], letters: string, long: readonly string[]): boolean {
   const end = args.findIndex((arg) => arg.text === '--');
   return (end === -1 ? args : args.slice(0, end)).some(({ text, raw }) => {
     const word = text ?? raw;
@@ -191,7 +192,7 @@ function isRemoteRead(args: readonly Argument[]): boolean {
 
 /** The commands git itself brings, less those above. */
 const knownCommands = new Set(
-  `add am annotate archive bisect blame bugreport bundle cat-file check-attr check-ignore check-mailmap
+  `add am annotate archive blame bugreport bundle cat-file check-attr check-ignore check-mailmap
   check-ref-format checkout-index cherry cherry-pick  clean clone column commit commit-graph commit-tree
   count-objects describe diagnose diff diff-files diff-index diff-tree fast-export fmt-merge-msg
   for-each-ref format-patch fsck get-tar-commit-id grep hash-object help hook index-pack init

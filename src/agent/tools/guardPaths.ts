@@ -97,6 +97,8 @@ export async function assignmentRefusal(
 ): Promise<string | undefined> {
   const upper = name.toUpperCase();
   if (upper === 'CDPATH') return 'CDPATH makes cd untraceable. Give cd the whole path.';
+  if (/^GIT_(SEQUENCE_)?EDITOR$/.test(upper) && /update-ref|\brefs\//.test(value ?? ''))
+    return `${name} must not write refs into a rebase: they may be branches of others. Leave it out.`;
   if (commandGit.test(upper) && value !== undefined) return walk.script(value, copyOf(scope));
   if (!upper.startsWith('GIT_') || harmlessGit.test(upper)) return undefined;
   if (!placeGit.test(upper))

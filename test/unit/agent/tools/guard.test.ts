@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { guardCommand } from '../../../../src/agent/tools/guard';
@@ -12,6 +12,12 @@ describe('the guard of commands', () => {
     await mkdir(join(fixture.root, 'sub', 'deep'), { recursive: true });
     await mkdir(join(fixture.main, 'src'), { recursive: true });
     await symlink(fixture.main, join(fixture.root, 'link'));
+    // Two files that are called as branches are, one kept loose and one packed.
+    await writeFile(join(fixture.root, 'both'), '');
+    await writeFile(join(fixture.root, 'packed'), '');
+    await mkdir(join(fixture.context.commonDir, 'refs', 'heads'), { recursive: true });
+    await writeFile(join(fixture.context.commonDir, 'refs', 'heads', 'both'), `${'a'.repeat(40)}\n`);
+    await writeFile(join(fixture.context.commonDir, 'packed-refs'), `${'a'.repeat(40)} refs/heads/packed\n`);
   });
   after(() => fixture.dispose());
 
@@ -172,6 +178,93 @@ describe('the guard of commands', () => {
     ]) {
       await refused(`git ${command}`, /Refused: /);
     }
+  });
+
+  it('keeps the Worktree on its own branch, and other branches and the stash where they are', async () => {
+    for (const command of [
+      'checkout -q feature && git reset --hard HEAD~1',
+      'checkout main',
+      'checkout main --',
+      'checkout -',
+      'checkout @{-1}',
+      'checkout "$B"',
+      'checkout *.ts',
+      'checkout --ignore-other-worktrees main',
+      'checkout --ignore-oth main',
+      'checkout --detach --no-detach main',
+      'checkout --conflict merge feature',
+      'checkout -t origin/x',
+      'checkout both',
+      'checkout packed',
+      'switch feature',
+      'switch -',
+      'switch --discard-changes feature',
+      'switch --ignore-other-worktrees main',
+      'switch -d --no-det main',
+      'switch --guess feature',
+      'rebase main feature',
+      'rebase --onto main HEAD~2 feature',
+      'rebase --root feature',
+      'rebase -X ours main feature',
+      'rebase --update-refs main',
+      'rebase --update main',
+      'rebase --autostash x',
+      'rebase --autost x',
+      'merge --autostash x',
+      'merge --au x',
+      'pull --autostash',
+      '-c rebase.autoStash=true rebase main',
+      '-c rebase.updateRefs=true rebase main',
+      '-c REBASE.UPDATEREFS rebase main',
+      '-c merge.autoStash=true merge main',
+      'bisect reset main',
+      'bisect start',
+      'symbolic-ref HEAD refs/heads/main',
+      'worktree list',
+      'submodule foreach git switch main',
+    ]) {
+      await refused(`git ${command}`, /^Refused: /);
+    }
+    await refused('git checkout main', /git switch --detach <commit>.*git checkout <commit> -- <path>/);
+    await refused('echo main | xargs git checkout');
+    await refused('echo main | xargs git rebase main');
+    await refused('GIT_SEQUENCE_EDITOR="sed -i 1iupdate-ref" git rebase -i HEAD~2', /branches of others/);
+  });
+
+  it('lets the agent look at commits, take files from them and make branches of its own', async () => {
+    for (const command of [
+      'checkout -- sub',
+      'checkout main -- sub gone.txt',
+      'checkout HEAD~1 sub/x.ts',
+      'checkout sub',
+      'checkout .',
+      'checkout ./both',
+      '-C sub checkout deep',
+      'checkout HEAD',
+      'checkout HEAD~2',
+      'checkout --detach main',
+      'checkout -qb mine main',
+      'checkout -p',
+      'switch --detach main',
+      'switch -d HEAD~3',
+      'switch -c mine main',
+      'switch --create mine',
+      'rebase main',
+      'rebase --onto main HEAD~2',
+      'rebase -i --exec "npm test" main',
+      'rebase --continue',
+      'rebase --autosquash --no-autostash main',
+      'merge --abort',
+      'revert --no-edit HEAD',
+      'restore --source=main sub',
+      'commit --amend --author="A <a@b>" --no-edit',
+      'log main..HEAD',
+      'diff main',
+      'show main:file',
+    ]) {
+      await allowed(`git ${command}`);
+    }
+    await allowed('git diff --name-only | xargs git checkout --');
   });
 
   it('allows the reading forms of config, tag, remote and branch', async () => {
