@@ -73,8 +73,10 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
     item.contextValue = row.context.join(' ');
     item.accessibilityInformation = { label: row.spoken };
     if (node.kind !== 'repository') {
+      // Without arguments: the command looks at the selection, which is this row. The editor forgets a row's
+      // arguments while it refreshes the row, and a click in that moment would fail.
       const title = vscode.l10n.t('Open Transcript');
-      item.command = { command: 'tributary.task.openTranscript', title, arguments: [node] };
+      item.command = { command: 'tributary.task.openTranscript', title };
     }
     return item;
   }

@@ -18,8 +18,8 @@ const targetSchema = z.looseObject({ taskId: taskIdSchema, runId: runIdSchema.op
 const findingSchema = z.looseObject({ taskId: taskIdSchema, findingId: z.string() });
 
 /**
- * The Task a command is about: the one it was called on, else the only one that fits, else the one the user picks.
- * `undefined`: the user left, or none fits, which is then said.
+ * The Task a command is about: the one it was called on, else the row that is selected if it fits, else the one the
+ * user picks. `undefined`: the user left, or none fits, which is then said.
  */
 export async function targetOf(
   context: CommandContext,
@@ -27,8 +27,11 @@ export async function targetOf(
   title: string,
   fits: (task: Task) => boolean,
 ): Promise<Target | undefined> {
-  const parsed = targetSchema.safeParse(argument ?? context.view.selection[0]);
+  const parsed = targetSchema.safeParse(argument);
   if (parsed.success) return knownTarget(context, parsed.data);
+  const selected = targetSchema.safeParse(context.view.selection[0]);
+  const target = selected.success ? knownTarget(context, selected.data) : undefined;
+  if (target !== undefined && fits(target.task)) return target;
   const fitting = context.boards.all.flatMap((board) =>
     inOrder(board.tasks.filter(fits)).map((task) => ({ board, task })),
   );
