@@ -136,9 +136,10 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
     exitCode: 1,
   },
   worktreeFailed: {
-    text: 'The worktree could not be made; nothing was left behind',
-    hint: 'The reason is above. Nothing ran anywhere else; try again once it is set right.',
+    text: 'The worktree could not be made or taken away',
+    hint: 'The reason is above. Nothing ran anywhere else, and nothing was deleted; try again once it is set right.',
     exitCode: 1,
+    isSaidByDetail: true,
   },
   worktreeNotIsolated: {
     text: 'The new worktree would not have been isolated from your checkout, so nothing ran in it',

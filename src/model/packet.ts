@@ -38,12 +38,20 @@ export const escalationRuleSchema = z.union([
   z.object({ kind: z.literal('stop') }),
 ]);
 
+/** A glob that starts at the root of the repository and never leaves it. */
+function isInside(glob: string): boolean {
+  return !/^(?:[/\\]|[A-Za-z]:)/.test(glob) && !glob.split(/[/\\]/).includes('..');
+}
+
 /** The frozen contract of a Task. */
 export const taskPacketSchema = z.object({
   v: z.literal(1),
   objective: z.string().trim().min(1),
   /** Globs the Task may touch, relative to the repository root. */
-  scope: z.array(z.string().min(1)).min(1).default(['**']),
+  scope: z
+    .array(z.string().min(1).refine(isInside, 'a scope is relative to the repository and stays inside it'))
+    .min(1)
+    .default(['**']),
   repository: z.object({ root: z.string(), head: commitSchema, base: baseSchema }),
   branchPolicy: z
     .object({ mayBranch: z.boolean(), namePattern: z.string() })

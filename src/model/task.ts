@@ -3,7 +3,7 @@ import { landingIdSchema, taskIdSchema } from './ids';
 import { taskPacketSchema } from './packet';
 import { runSchema } from './run';
 import { snapshotSchema } from './snapshot';
-import { type Finding, verdictSchema } from './verdict';
+import { type Finding, type Verdict, verdictSchema } from './verdict';
 
 export const taskStateNameSchema = z.enum(['open', 'accepted', 'discarded', 'closed']);
 export type TaskStateName = z.infer<typeof taskStateNameSchema>;
@@ -49,8 +49,21 @@ export const taskSchema = z.object({
 export type Task = z.infer<typeof taskSchema>;
 
 /** The Verdict that counts: the newest one. */
-export function currentVerdict(task: Task): z.infer<typeof verdictSchema> | undefined {
+export function currentVerdict(task: Task): Verdict | undefined {
   return task.verdicts.at(-1);
+}
+
+/**
+ * What to show as the Task's judgement of `tree` (default: its newest Snapshot): a Verdict holds for the tree it was
+ * made on and for no other.
+ */
+export function verdictOn(
+  task: Task,
+  tree: string | undefined = task.snapshot?.tree,
+): { readonly verdict: Verdict; readonly isCurrent: boolean } | undefined {
+  const verdict = currentVerdict(task);
+  if (verdict === undefined) return undefined;
+  return { verdict, isCurrent: tree === undefined || verdict.tree === tree };
 }
 
 /** The Findings of the current Verdict that nobody dismissed. */

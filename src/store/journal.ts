@@ -59,7 +59,19 @@ export class FileJournal implements Journal {
   /** Throws `unknownId`, `corruptFile`, `newerStore`; one of a newer version that can be understood is given. */
   async load(id: LandingId): Promise<LandingRecord> {
     const loaded = await this.deps.records.load(this.deps.paths.landingFile(id), landingFormat);
-    if (loaded.kind === 'missing') throw unknownLanding(id);
+    if (loaded.kind === 'missing') {
+      // Set aside as damaged by an earlier reading: what it wrote is not known, which is not the same as nothing.
+      const names = await namesIn(this.deps.paths.landing(id));
+      const damaged = names.find((name) => name.startsWith('landing.json.corrupt'));
+      if (damaged === undefined) throw unknownLanding(id);
+      throw new TributaryError(
+        'corruptFile',
+        `the record of landing ${id} is damaged and was set aside as ${damaged}`,
+        {
+          details: { id, path: this.deps.paths.landing(id) },
+        },
+      );
+    }
     if (loaded.kind === 'ok') return loaded.value;
     if (loaded.kind === 'newer' && loaded.value !== undefined) return loaded.value;
     throw problemError(loaded.problem);

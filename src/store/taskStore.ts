@@ -71,7 +71,7 @@ export class FileTaskStore implements TaskStore {
       const loaded = await records.loadLocked(paths.taskFile(id), taskFormat);
       if (loaded.kind === 'missing') throw unknownTask(id);
       if (loaded.kind !== 'ok') throw problemError(loaded.problem);
-      const changed = change(loaded.value);
+      const changed = change(this.ofFolder(id, loaded.value));
       return changed === loaded.value ? changed : await this.save(id, changed);
     });
   }
@@ -96,7 +96,7 @@ export class FileTaskStore implements TaskStore {
   async load(id: TaskId): Promise<Task> {
     const loaded = await this.deps.records.load(this.deps.paths.taskFile(id), taskFormat);
     if (loaded.kind === 'missing') throw unknownTask(id);
-    if (loaded.kind === 'ok') return loaded.value;
+    if (loaded.kind === 'ok') return this.ofFolder(id, loaded.value);
     if (loaded.kind === 'newer' && loaded.value !== undefined) return loaded.value;
     throw problemError(loaded.problem);
   }
@@ -122,10 +122,22 @@ export class FileTaskStore implements TaskStore {
     return ids.sort(compareIds);
   }
 
+  /** Throws `corruptFile` for a record that was copied here from another Task's folder. */
+  private ofFolder(id: TaskId, task: Task): Task {
+    if (task.id === id) return task;
+    const path = this.deps.paths.taskFile(id);
+    throw new TributaryError('corruptFile', foreignText(path, task.id), { details: { path } });
+  }
+
   private async listOne(id: TaskId): Promise<{ task?: Task; problem?: StoreProblem }> {
     const path = this.deps.paths.taskFile(id);
     const loaded = await this.deps.records.load(path, taskFormat);
-    if (loaded.kind === 'ok') return { task: loaded.value };
+    if (loaded.kind === 'ok') {
+      if (loaded.value.id === id) return { task: loaded.value };
+      return {
+        problem: { path, code: 'corruptFile', message: foreignText(path, loaded.value.id), taskId: id },
+      };
+    }
     if (loaded.kind === 'corrupt') return { problem: { ...loaded.problem, taskId: id } };
     if (loaded.kind === 'newer') {
       const problem = { ...loaded.problem, taskId: id };
@@ -192,4 +204,8 @@ export class FileTaskStore implements TaskStore {
 
 function unknownTask(id: TaskId): TributaryError {
   return new TributaryError('unknownId', `there is no Task ${id}`, { details: { id } });
+}
+
+function foreignText(path: string, id: TaskId): string {
+  return `${path} holds the record of ${id}; put the right one back, or remove the folder`;
 }

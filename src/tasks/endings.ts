@@ -1,4 +1,4 @@
-import { assertNever, TributaryError } from '../base/errors';
+import { assertNever, TributaryError, toTributaryError } from '../base/errors';
 import type { LandingId, TaskId } from '../model/ids';
 import type { Task, TaskStateName } from '../model/task';
 import type { Landing } from './landing';
@@ -31,6 +31,17 @@ export class Endings {
     const runId = task.runs.at(-1)?.id;
     if (runId === undefined || !(await keeper.isRegistered(standing))) return standing;
     return keeper.snapshot(standing, { runId, turn: 0 });
+  }
+
+  /** A Worktree that git can no longer read must not keep a Task from ending: its removal sets it aside whole. */
+  private async freshOrAsItWas(task: Task): Promise<Task> {
+    try {
+      return await this.fresh(task);
+    } catch (error) {
+      const { code } = toTributaryError(error);
+      if (code === 'diskFull' || code === 'cancelled') throw error;
+      return this.deps.records.load(task.id);
+    }
   }
 
   async accept(task: Task): Promise<AcceptOutcome> {
@@ -144,7 +155,7 @@ export class Endings {
   private async end(task: Task, to: TaskStateName, verb: string): Promise<Task> {
     return this.from(task, ['open'], verb, async (current) => {
       if (current.branch === undefined) return this.setState(current, to);
-      const ready = await this.fresh(current);
+      const ready = await this.freshOrAsItWas(current);
       const { records } = this.deps;
       const pending = await records.change(ready.id, (now) => ({
         ...now,
@@ -158,7 +169,7 @@ export class Endings {
   private async removeAndEnd(task: Task): Promise<Task> {
     const pending = task.pending;
     if (pending === undefined) return task;
-    const removed = await this.deps.keeper.remove(withWorktree(task));
+    const removed = await this.removed(task, pending);
     const landing = pending.landingId === undefined ? [] : [{ id: pending.landingId, at: pending.at }];
     return this.deps.records.change(
       task.id,
@@ -170,6 +181,17 @@ export class Endings {
       }),
       { type: 'task.changed', state: pending.to },
     );
+  }
+
+  /** What has landed has landed: a Worktree that cannot be removed is left where it is, and that is told. */
+  private async removed(task: Task, pending: NonNullable<Task['pending']>): Promise<{ aside?: string }> {
+    try {
+      return await this.deps.keeper.remove(withWorktree(task));
+    } catch (error) {
+      if (pending.landingId === undefined) throw error;
+      await this.deps.keeper.record(withWorktree(task), 'missing');
+      return {};
+    }
   }
 
   /** The second half of an undo or a restore, wherever it was cut off. */

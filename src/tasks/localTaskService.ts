@@ -150,7 +150,7 @@ export class LocalTaskService implements TaskService {
       dismissed: [],
       landings: [],
     }));
-    const task = isInPlace ? created : await this.deps.keeper.reserve(created.slug, created);
+    const task = isInPlace ? created : await this.reserved(created);
     const { base } = packet.repository;
     await this.deps.records.report(task, {
       type: 'task.created',
@@ -168,6 +168,16 @@ export class LocalTaskService implements TaskService {
     return this.chain(task, (signal) =>
       this.settling.author(task, spec, request.verify ?? this.deps.settings.verify.when, signal),
     );
+  }
+
+  /** A Task that gets no name for its Worktree never began: it is closed, not left open without a Run. */
+  private async reserved(created: Task): Promise<Task> {
+    try {
+      return await this.deps.keeper.reserve(created.slug, created);
+    } catch (error) {
+      await this.deps.records.change(created.id, (task) => ({ ...task, state: 'closed' }));
+      throw error;
+    }
   }
 
   async followUp(id: TaskId, text: string): Promise<Started> {
@@ -311,7 +321,7 @@ export class LocalTaskService implements TaskService {
     expectState(task, ['open'], 'accept');
     if (tree === undefined) return { task, paths: [], conflicts: [] };
     const preview = await this.deps.landing.preview(task, tree);
-    return { task, paths: preview.paths, conflicts: preview.conflicts };
+    return { task, tree, paths: preview.paths, conflicts: preview.conflicts };
   }
 
   async accept(id: TaskId): Promise<AcceptOutcome> {

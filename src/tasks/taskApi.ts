@@ -63,6 +63,8 @@ export interface Settled {
 
 export interface LandingPlan {
   readonly task: Task;
+  /** The tree that would land; absent where there is none. */
+  readonly tree?: string;
   readonly paths: readonly LandingPath[];
   readonly conflicts: readonly Conflict[];
 }

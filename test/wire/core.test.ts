@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Core, composeCore } from '../../src/composeCore';
 import { settingsSchema } from '../../src/model/settings';
-import { currentVerdict, openFindings, type Task } from '../../src/model/task';
+import { currentVerdict, openFindings, type Task, verdictOn } from '../../src/model/task';
 import type { PermissionDecision } from '../../src/tasks/permission';
 import type { Settled } from '../../src/tasks/taskApi';
 import { cleanUp, fingerprint, makeRepo, type TempRepo } from '../git/support/tempRepo';
@@ -301,6 +301,67 @@ describe('the core over real git, the real SDK and a strict server', () => {
     await run(await open(), { objective: 'Look' });
     assert.match(server.requests[0]?.rawBody ?? '', /Use tabs\./);
     assert.doesNotMatch(server.requests[0]?.rawBody ?? '', /not committed/);
+  });
+
+  it('a PASS is not shown for a tree it was not made on: an edit after it makes it stale, also once landed', async () => {
+    const own = 'test -f new.txt && test ! -s other.txt';
+    server.script(
+      cast({
+        general: [write('new.txt', 'new\n'), answer('done')],
+        verification: [
+          bash(own),
+          use('ReportCheck', {
+            title: 'there',
+            command: own,
+            call: 1,
+            exitCode: 0,
+            observed: '',
+            result: 'pass',
+          }),
+          verdictAnswer('PASS'),
+        ],
+      }),
+    );
+    const core = await open();
+    const { task, verdict } = await run(core, { objective: 'Add a file' }, { verify: 'always' });
+    assert.equal(verdict?.verdict, 'PASS', verdict?.reasons.join('; '));
+    assert.equal(verdictOn(task)?.isCurrent, true);
+    await writeFile(join(worktreeOf(task), 'late.txt'), 'slipped in\n');
+    const plan = await core.tasks.preview(task.id);
+    assert.equal(verdictOn(plan.task, plan.tree)?.isCurrent, false);
+    const accepted = await core.tasks.accept(task.id);
+    assert.equal(verdictOn(accepted.task)?.isCurrent, false);
+  });
+
+  it('an acceptance that has landed is accepted and undoable, also when the Worktree cannot be taken away', async () => {
+    server.script(cast({ general: [write('new.txt', 'new\n'), answer('done')] }));
+    const core = await open();
+    const { task } = await run(core, { objective: 'Add a file' }, { verify: 'never' });
+    // From here on the folder is no worktree of this repository any more.
+    await repo.git('worktree', 'unlock', worktreeOf(task)).catch(() => undefined);
+    const swapped = join(worktreeOf(task), '.git');
+    const pointer = await readFile(swapped, 'utf8');
+    const preview = await core.tasks.preview(task.id);
+    assert.deepEqual(
+      preview.paths.map((one) => one.path),
+      ['new.txt'],
+    );
+    await writeFile(swapped, 'gitdir: /nowhere/else\n');
+    const accepted = await core.tasks.accept(task.id);
+    assert.equal(accepted.kind, 'landed');
+    assert.equal((await core.tasks.find(task.id)).task.state, 'accepted');
+    assert.equal(await repo.read('new.txt'), 'new\n');
+    await writeFile(swapped, pointer);
+    assert.equal((await core.tasks.undo(task.id)).kind, 'undone');
+    assert.equal((await repo.git('status', '--porcelain')).trim(), '');
+  });
+
+  it('a scope that leaves the repository is refused before anything is made', async () => {
+    const core = await open();
+    await assert.rejects(core.tasks.prepare({ objective: 'Look', scope: ['../**'] }), {
+      code: 'badArguments',
+    });
+    assert.deepEqual((await core.tasks.list()).tasks, []);
   });
 
   it('a Run id that nobody has is an error that says so', async () => {

@@ -1,5 +1,5 @@
 import { plainLine } from '../../model/plainText';
-import { currentVerdict, type Task } from '../../model/task';
+import { type Task, verdictOn } from '../../model/task';
 import type { LandingPlan } from '../../tasks/taskApi';
 import type { AcceptCommand } from '../arguments';
 import { describe } from '../messages';
@@ -36,13 +36,16 @@ export const accept: VerbRunner<AcceptCommand> = async ({ target, isDryRun }, co
   }
 };
 
-function planText({ task, paths, conflicts }: LandingPlan): string {
-  const verdict = currentVerdict(task);
+function planText({ task, tree, paths, conflicts }: LandingPlan): string {
+  const judgement = verdictOn(task, tree);
+  const verdict = judgement?.verdict;
   const findings = verdict?.findings.length ?? 0;
   const judged =
     verdict === undefined
       ? 'not verified'
-      : `VERDICT: ${verdict.verdict}${findings === 0 ? '' : `, ${findings} ${findings === 1 ? 'finding' : 'findings'}`}`;
+      : judgement?.isCurrent === false
+        ? `changed since its VERDICT: ${verdict.verdict}, so not verified as it is`
+        : `VERDICT: ${verdict.verdict}${findings === 0 ? '' : `, ${findings} ${findings === 1 ? 'finding' : 'findings'}`}`;
   return [
     `${plainLine(task.slug)} (${judged}) would write:`,
     ...paths.map((path) => `  ${landingPathText(path)}`),

@@ -1,5 +1,5 @@
 import { clip, plainLine } from '../../model/plainText';
-import { currentVerdict, type Task } from '../../model/task';
+import { type Task, verdictOn } from '../../model/task';
 import type { ListCommand } from '../arguments';
 import { taskData } from '../records';
 import { ageText, columns } from '../texts';
@@ -31,8 +31,15 @@ function rowOf(task: Task, now: Date): string[] {
     task.state,
     task.runs.at(-1)?.status.state ?? '-',
     plainLine(task.agent),
-    currentVerdict(task)?.verdict ?? '-',
+    verdictWord(task),
     ageText(task.createdAt, now),
     plainLine(task.packet.objective),
   ];
+}
+
+/** A Verdict on an earlier state of the files says nothing of the present one. */
+function verdictWord(task: Task): string {
+  const judgement = verdictOn(task);
+  if (judgement === undefined) return '-';
+  return judgement.isCurrent ? judgement.verdict.verdict : `(${judgement.verdict.verdict})`;
 }

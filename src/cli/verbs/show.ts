@@ -2,7 +2,7 @@ import { toTributaryError } from '../../base/errors';
 import type { FileChange } from '../../model/changes';
 import { plainLine, plainText } from '../../model/plainText';
 import type { Run } from '../../model/run';
-import { currentVerdict, type Task } from '../../model/task';
+import { currentVerdict, type Task, verdictOn } from '../../model/task';
 import type { TargetCommand } from '../arguments';
 import { describeError } from '../messages';
 import type { Paint } from '../paint';
@@ -79,8 +79,12 @@ function answerText(run: Run, paint: Paint): string {
 }
 
 function judgement(task: Task, paint: Paint): string {
-  const verdict = currentVerdict(task);
-  return verdict === undefined ? 'Not verified.\n' : verdictText(verdict, paint);
+  const judgement = verdictOn(task);
+  if (judgement === undefined) return 'Not verified.\n';
+  const stale = judgement.isCurrent
+    ? ''
+    : 'The files changed since; as they are now they are not verified.\n';
+  return `${verdictText(judgement.verdict, paint)}${stale}`;
 }
 
 function section(title: string, rows: readonly string[], paint: Paint): string {
