@@ -32,7 +32,10 @@ function isInstalled() {
   ].map((path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : {}));
   // Optional ones are there or not by platform.
   const needed = Object.entries(asked).filter(([path, entry]) => path !== '' && !entry.optional);
-  return needed.every(([path, entry]) => installed[path]?.version === entry.version);
+  return needed.every(
+    ([path, entry]) =>
+      installed[path]?.version === entry.version && existsSync(join(root, path, 'package.json')),
+  );
 }
 
 function install() {

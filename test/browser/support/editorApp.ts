@@ -58,7 +58,7 @@ async function startServed(editor: ServedEditor, options: AppOptions): Promise<E
     open: async (folder, size = usualSize) => {
       const page = await browser.newPage({ viewport: size });
       const window = new EditorWindow(page);
-      await page.goto(server.address(folder));
+      await page.goto(server.address(folder), { waitUntil: 'commit' });
       await window.ready();
       return window;
     },

@@ -19,7 +19,7 @@ export class EditorWindow {
 
   constructor(page: Page) {
     this.page = page;
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(60_000);
     page.on('pageerror', (error) => this.hear(error.stack ?? error.message));
     page.on('console', (message) => {
       if (message.type() === 'error') this.hear(message.text());
@@ -32,7 +32,7 @@ export class EditorWindow {
 
   /** Resolves when the window can be used. */
   async ready(): Promise<void> {
-    await this.page.locator('.monaco-workbench .part.activitybar').waitFor({ timeout: 60_000 });
+    await this.page.locator('.monaco-workbench .part.activitybar').waitFor({ timeout: 120_000 });
     await this.page.locator('.monaco-workbench .part.statusbar .statusbar-item').first().waitFor();
   }
 

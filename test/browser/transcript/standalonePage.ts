@@ -177,6 +177,18 @@ export class StandalonePage {
     await this.updating;
   }
 
+  /** Posts to the page whatever it is. */
+  async postRaw(message: unknown): Promise<void> {
+    await this.page.evaluate((one) => {
+      (globalThis as unknown as { postMessage(message: unknown, to: string): void }).postMessage(one, '*');
+    }, message);
+  }
+
+  lastToolUseId(): string {
+    const last = this.entries.findLast((entry) => entry.type === 'tool.started');
+    return last?.type === 'tool.started' ? last.toolUseId : '';
+  }
+
   /** Something the page sends that no page of ours would. */
   receive(message: unknown): void {
     this.end.receive(message);
@@ -212,10 +224,7 @@ export class StandalonePage {
   }
 
   private async post(message: Envelope): Promise<void> {
-    if (this.page.isClosed()) return;
-    await this.page.evaluate((one) => {
-      (globalThis as unknown as { postMessage(message: unknown, to: string): void }).postMessage(one, '*');
-    }, message);
+    if (!this.page.isClosed()) await this.postRaw(message);
   }
 }
 

@@ -1,0 +1,550 @@
+// The transcript page in a browser of its own: the real page, the real host's end, recorded transcripts.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Browser, Locator } from 'playwright-core';
+import * as z from 'zod';
+import { launchChromium } from './support/browser';
+import { chromiumPath } from './transcript/chromium';
+import { type PageLook, type Shown, StandalonePage } from './transcript/standalonePage';
+import {
+  called,
+  hostileStory,
+  liveStory,
+  longStory,
+  recorded,
+  runId,
+  said,
+  verdict,
+  wholeStory,
+} from './transcript/stories';
+import { themeNames } from './transcript/themes';
+
+const pictures = process.env['TRIBUTARY_SCREENSHOTS'];
+
+describe('the transcript page', () => {
+  let browser: Browser;
+  const opened: StandalonePage[] = [];
+
+  before(async () => {
+    browser = await launchChromium(await chromiumPath());
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+  after(() => browser?.close());
+
+  async function open(shown: Shown, look: PageLook = {}): Promise<StandalonePage> {
+    const one = await StandalonePage.open(browser, shown, look);
+    opened.push(one);
+    return one;
+  }
+
+  const picture = async ({ page }: StandalonePage, name: string): Promise<void> => {
+    if (pictures !== undefined) await page.screenshot({ path: join(pictures, `transcript-${name}.png`) });
+  };
+  const row = ({ page }: StandalonePage, text: string | RegExp): Locator =>
+    page.getByRole('article').filter({ hasText: text }).first();
+  const button = ({ page }: StandalonePage, name: string | RegExp): Locator =>
+    page.getByRole('button', { name }).first();
+  const unfold = async (one: StandalonePage, text: string): Promise<Locator> => {
+    const found = row(one, text);
+    await found.locator('[data-fold]').first().click();
+    await found.locator('.fold-body').waitFor();
+    return found;
+  };
+
+  describe('of a Run that was judged', () => {
+    it('says in its head what runs where, and that a demo is a demo', async () => {
+      const one = await open(wholeStory());
+      const head = one.page.getByRole('banner');
+      assert.match(
+        (await head.textContent()) ?? '',
+        /1h30m must be 5400.*completed.*0:20.*general.*Demo model, scripted/s,
+      );
+      assert.match((await head.textContent()) ?? '', /82% from cache/);
+      assert.deepEqual(one.complaints, []);
+    });
+
+    it('shows the answer in its sections, with places as links', async () => {
+      const one = await open(wholeStory());
+      const card = row(one, 'Blockers');
+      assert.match((await card.textContent()) ?? '', /Changes.*Evidence.*Risks.*Blockers.*None\./s);
+      await card.getByRole('button', { name: 'Open src/duration.js:5-9' }).click();
+      assert.deepEqual(one.intents, [
+        { method: 'openFile', params: { path: 'src/duration.js', line: 5, endLine: 9 } },
+      ]);
+    });
+
+    it('shows the verdict with its checks, the kind of their evidence, and findings that lead to the code', async () => {
+      const one = await open(wholeStory());
+      const card = row(one, 'Verdict: FAIL');
+      const text = (await card.textContent()) ?? '';
+      assert.match(text, /run by Tributary.*observed · own check.*claimed, not observed/s);
+      assert.match(text, /exit 0 · 2\.1 s/);
+      await card.getByRole('button', { name: 'Open src/duration.js:6-8' }).click();
+      await card.getByRole('button', { name: 'Fix', exact: true }).first().click();
+      await card.getByRole('button', { name: 'Fix 2 findings' }).click();
+      await card.getByRole('button', { name: 'Show call 2' }).click();
+      assert.deepEqual(
+        one.intents.map(({ method, params }) => [method, params]),
+        [
+          ['openFile', { path: 'src/duration.js', line: 6, endLine: 8 }],
+          ['fix', { findingId: 'f1' }],
+          ['fix', {}],
+          ['showRun', { runId: verdict.runId, call: 2 }],
+        ],
+      );
+    });
+
+    it('folds tool calls to a line and unfolds input and result', async () => {
+      const one = await open(wholeStory(), { height: 1_600 });
+      const bash = row(one, 'npm test');
+      assert.match((await bash.textContent()) ?? '', /\$npm test.*exit 1 · 1\.2 s/s);
+      assert.equal(await bash.locator('.fold-body').count(), 0);
+      await unfold(one, 'npm test');
+      assert.equal(await bash.locator('.t-red').textContent(), '✖ hours');
+      await bash.getByRole('button', { name: 'Copy the result' }).click();
+      assert.equal(one.intents[0]?.method, 'copy');
+    });
+
+    it('shows an edit as a coloured difference', async () => {
+      const one = await open(wholeStory(), { height: 1_600 });
+      const edit = await unfold(one, 'Editsrc/duration.js');
+      assert.deepEqual(
+        await edit.locator('.diff-line').evaluateAll((lines) => lines.map((line) => line.className)),
+        [
+          'diff-line diff-removed',
+          'diff-line diff-removed',
+          'diff-line diff-added',
+          'diff-line diff-added',
+          'diff-line diff-added',
+        ],
+      );
+      await picture(one, 'unfolded');
+    });
+
+    it('shows retries, answers that were cut, questions that were answered, messages, notes', async () => {
+      const one = await open(wholeStory(), { height: 1_600 });
+      for (const text of [
+        'Retry 1 · the model is overloaded: try later',
+        'The answer was cut off here: the answer broke off',
+        'Allowed by you: npm run lint',
+        'Please keep it short.',
+        'A command wrote outside the scope: docs/x',
+        'Refused: outside',
+        '1 of 2 done',
+      ])
+        await row(one, text).waitFor();
+    });
+
+    it('leads to the other Runs of the Task', async () => {
+      const one = await open(wholeStory());
+      await one.page.getByLabel('Run of this task').selectOption({ index: 1 });
+      await button(one, 'Show it').click();
+      assert.deepEqual(one.intents, [
+        { method: 'showRun', params: { runId: verdict.runId } },
+        { method: 'showRun', params: { runId: verdict.runId } },
+      ]);
+    });
+
+    it('offers review, verification and export', async () => {
+      const one = await open(wholeStory());
+      await button(one, 'Review').click();
+      for (const name of ['Verify', 'Export as Markdown…', 'Export as JSON…']) {
+        await one.page.locator('summary').click();
+        await button(one, name).click();
+      }
+      assert.deepEqual(
+        one.intents.map(({ method }) => method),
+        ['openReview', 'verify', 'exportAs', 'exportAs'],
+      );
+    });
+  });
+
+  describe('of a Run under way', () => {
+    it('streams what the model writes, and puts the message in its place once', async () => {
+      const one = await open(liveStory());
+      await one.append(...recorded([{ type: 'message.started', turn: 1 }], 1));
+      await one.stream({ type: 'text.delta', text: 'Hello **wo' });
+      await row(one, 'Hello **wo').waitFor();
+      await one.stream({ type: 'text.delta', text: 'rld**' });
+      await one.page.locator('.live strong', { hasText: 'world' }).waitFor();
+      await one.append(...recorded(said('Hello **world**').slice(1), 2));
+      await one.page.locator('.assistant strong', { hasText: 'world' }).waitFor();
+      assert.equal(await one.page.getByText('world').count(), 1);
+      assert.deepEqual(one.complaints, []);
+    });
+
+    it('shows the end of what a running command prints', async () => {
+      const one = await open(liveStory());
+      await one.append(...recorded(called({ name: 'Bash', input: { command: 'make' } }).slice(0, 1), 1));
+      const entry = (await one.page.getByRole('article').last().getAttribute('data-key')) ?? '';
+      assert.notEqual(entry, '');
+      const toolUseId = one.lastToolUseId();
+      await one.stream({
+        type: 'tool.output',
+        toolUseId,
+        text: `${'line\n'.repeat(50)}\u001b[32mthe end\u001b[0m`,
+      });
+      await one.page.locator('.tail .t-green', { hasText: 'the end' }).waitFor();
+      assert.ok(((await one.page.locator('.tail').textContent()) ?? '').split('\n').length <= 8);
+    });
+
+    it('stays at its end while one is there, and else counts what is new', async () => {
+      const texts = Array.from({ length: 40 }, (_, number) => said(`Message ${number}`)).flat();
+      const one = await open(liveStory(texts));
+      await row(one, 'Message 39').waitFor();
+      await one.append(...recorded(said('Newest one'), 81));
+      await row(one, 'Newest one').waitFor();
+      assert.ok(await isAtEnd(one));
+      await one.page.locator('.list').hover();
+      await one.page.mouse.wheel(0, -2_000);
+      await button(one, /Jump to latest/).waitFor();
+      const before = await one.page.locator('.list').evaluate((list) => list.scrollTop);
+      await one.append(...recorded(said('Even newer'), 83));
+      await button(one, 'Jump to latest (2 new)').waitFor();
+      assert.equal(await one.page.locator('.list').evaluate((list) => list.scrollTop), before);
+      await picture(one, 'jump');
+      await button(one, /Jump to latest/).click();
+      await row(one, 'Even newer').waitFor();
+      await one.page.waitForFunction(endReached);
+      assert.equal(await button(one, /Jump to latest/).count(), 0);
+    });
+
+    it('counts a retry down', async () => {
+      const soon = new Date().toISOString();
+      const one = await open(liveStory());
+      await one.append(
+        ...recorded(
+          [{ type: 'retry', attempt: 2, code: 'rateLimited', message: 'slow down', waitMs: 3_000 }],
+          1,
+          soon,
+        ),
+      );
+      await row(one, /Retry 2 in [123] s/).waitFor();
+      await row(one, 'Retry 2 · too many requests').waitFor({ timeout: 8_000 });
+    });
+
+    it('asks for an answer in place and at its foot, whichever Run of the Task asks', async () => {
+      const story = liveStory([
+        { type: 'question', questionId: 'q1', toolUseId: 't', tool: 'Bash', command: 'npm i' },
+      ]);
+      const question = { taskId: story.task.id, runId, agent: 'general', tool: 'Bash' };
+      const one = await open({ ...story, pending: [{ ...question, id: 'q1', command: 'npm i' }] });
+      await row(one, 'The agent asks to run a command').getByRole('button', { name: 'Approve' }).click();
+      await one.page.getByRole('contentinfo').getByRole('button', { name: 'Deny' }).click();
+      assert.deepEqual(one.intents, [
+        { method: 'answer', params: { questionId: 'q1', isAllowed: true } },
+        { method: 'answer', params: { questionId: 'q1', isAllowed: false } },
+      ]);
+      await picture(one, 'question');
+      await one.change({ pending: [] });
+      await row(one, 'It cannot be answered here').waitFor();
+      assert.equal(await one.page.locator('.waiting').count(), 0);
+    });
+
+    it('stops the Run on a click', async () => {
+      const one = await open(liveStory());
+      await button(one, 'Stop').click();
+      assert.deepEqual(one.intents, [{ method: 'stop', params: { runId } }]);
+    });
+
+    it('sends a message by keyboard, says where it goes, and keeps one that was not taken', async () => {
+      const one = await open(liveStory());
+      const box = one.page.getByLabel('Message to the agent');
+      await one.page.getByText('A run is at work: it gets this at its next step').waitFor();
+      one.takesMessages = false;
+      await box.fill('Be brief');
+      await box.press('Control+Enter');
+      await one.page.waitForFunction('!document.querySelector(".follow-up button").disabled');
+      assert.equal(await box.inputValue(), 'Be brief');
+      one.takesMessages = true;
+      await box.press('Control+Enter');
+      await one.page.waitForFunction('document.querySelector("textarea").value === ""');
+      assert.deepEqual(
+        one.intents.map(({ params }) => params),
+        [{ text: 'Be brief' }, { text: 'Be brief' }],
+      );
+    });
+
+    it('reads out the final answer that comes, politely, and nothing that was there before', async () => {
+      const one = await open(liveStory(said('Old answer', 'end_turn')));
+      const spoken = one.page.locator('[aria-live="polite"]');
+      assert.equal(await spoken.textContent(), '');
+      await one.append(...recorded(said('In between'), 3));
+      await one.append(...recorded(said('SUMMARY: it is done', 'end_turn'), 5));
+      await one.page.locator('[aria-live="polite"]', { hasText: 'SUMMARY: it is done' }).waitFor();
+    });
+  });
+
+  describe('by keyboard', () => {
+    it('moves between entries, folds and unfolds, and comes back from inside by Escape', async () => {
+      const one = await open(wholeStory());
+      const { page } = one;
+      const focused = () =>
+        page.evaluate<string>('document.activeElement.dataset.key ?? document.activeElement.tagName');
+      await page.getByLabel('Message to the agent').focus();
+      await page.keyboard.press('Escape');
+      const last = await focused();
+      await page.keyboard.press('k');
+      await page.keyboard.press('ArrowUp');
+      assert.notEqual(await focused(), last);
+      await page.keyboard.press('Home');
+      await page.waitForFunction('document.activeElement.dataset.key === "e1"');
+      await page.keyboard.press('Enter');
+      await page.locator('[data-key="e1"] .fold-body').waitFor();
+      await page.keyboard.press('Tab');
+      assert.equal(await focused(), 'BUTTON');
+      await page.keyboard.press('Escape');
+      assert.equal(await focused(), 'e1');
+      await page.keyboard.press('Enter');
+      await page.locator('[data-key="e1"] .fold-body').waitFor({ state: 'detached' });
+      await page.keyboard.press('End');
+      await page.waitForFunction(
+        (key) => (globalThis as unknown as Focused).document.activeElement?.dataset['key'] === key,
+        last,
+      );
+    });
+
+    it('finds text in the page, goes from hit to hit, and closes by Escape', async () => {
+      const one = await open(wholeStory());
+      await one.page.keyboard.press('Control+f');
+      const box = one.page.getByLabel('Find in the transcript');
+      await box.fill('hours');
+      await one.page.getByText('1 of 1').waitFor();
+      await one.page.locator('.fold-body', { hasText: '✖ hours' }).waitFor();
+      assert.equal(await one.page.evaluate<number>('CSS.highlights.get("find").size'), 1);
+      await picture(one, 'find');
+      await box.fill('duration');
+      await one.page.getByText(/^(\d+) of \1$/).waitFor();
+      await box.press('Enter');
+      await one.page.getByText(/^1 of /).waitFor();
+      await box.press('Escape');
+      assert.equal(await box.count(), 0);
+    });
+  });
+
+  describe('of 20,000 entries', () => {
+    it('opens soon, draws only what is seen, loads what came before without moving what is read, and finds what is far', async () => {
+      const story = longStory(20_000);
+      const startedAt = Date.now();
+      const one = await open(story);
+      await row(one, 'Run completed').waitFor();
+      const openedMs = Date.now() - startedAt;
+      assert.ok(openedMs < 15_000, `opened after ${openedMs} ms`);
+      assert.ok((await one.page.getByRole('article').count()) < 120);
+      await one.page.locator('.list').hover();
+      await scrollUntilEarlier(one);
+      await one.page.keyboard.press('Control+f');
+      await one.page.getByLabel('Find in the transcript').fill('needle-42');
+      await one.page.getByText(/^\d+ of \d+$/).waitFor({ timeout: 30_000 });
+      const hits = Number(/of (\d+)/.exec((await one.page.locator('.find-count').textContent()) ?? '')?.[1]);
+      assert.ok(hits > 1);
+      await one.page.getByLabel('Find in the transcript').press('Enter');
+      await one.page.getByText(`1 of ${hits}`).waitFor();
+      await one.page.locator('.fold-body', { hasText: 'needle-42' }).first().waitFor({ timeout: 30_000 });
+      assert.ok((await one.page.getByRole('article').count()) < 150);
+      const frames = await one.page.evaluate<number>(longestFrameWhileScrolling);
+      assert.ok(frames < 1_500, `the longest frame took ${frames} ms`);
+      assert.deepEqual(one.complaints, []);
+    });
+  });
+
+  describe('of hostile text', () => {
+    for (const width of [300, 900])
+      it(`runs none of it, asks nobody, and keeps its layout at ${width} px`, async () => {
+        const one = await open(hostileStory(), { width });
+        const { page } = one;
+        // Every row is drawn and unfolded once.
+        for (let step = 0; step < 60; step += 1) {
+          for (const fold of await page.locator('[data-fold][aria-expanded="false"]').all())
+            await fold.click();
+          await page.locator('.list').evaluate((list) => list.scrollBy(0, -300));
+        }
+        assert.equal(await page.evaluate('globalThis.pwned'), undefined);
+        assert.deepEqual(one.complaints, []);
+        assert.equal(
+          await page.locator('img, iframe, object, embed, form, .markdown svg, .markdown script').count(),
+          0,
+        );
+        const links = await page
+          .locator('a')
+          .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+        for (const link of links) assert.match(link, /^https?:/);
+        assert.equal(await page.locator('a[href*="track.png"], [style*="fixed"], [onclick]').count(), 0);
+        assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false);
+        assert.equal(await page.evaluate(overflowing), '');
+        const text = (await page.locator('body').textContent()) ?? '';
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+        assert.doesNotMatch(text, /[\u202a-\u202e\u2066-\u2069\u200b\u0007\u001b]/);
+        await picture(one, `hostile-${width}`);
+      });
+
+    it('shows in a question every character that would hide or reorder something', async () => {
+      const story = hostileStory();
+      const command = 'ls \u202e#\u2066 rm -rf ~\u0008';
+      const question = { id: 'q9', taskId: story.task.id, runId, agent: 'general', tool: 'Bash', command };
+      const one = await open({ ...story, pending: [question] });
+      assert.equal(
+        await one.page.locator('.waiting-command').textContent(),
+        'ls \\u202e#\\u2066 rm -rf ~\\x08',
+      );
+    });
+
+    it('shows a giant result in a box that draws only what is seen', async () => {
+      const result = Array.from({ length: 60_000 }, (_, number) => `line ${number}`).join('\n');
+      const one = await open(
+        liveStory(called({ name: 'Bash', input: { command: 'seq' }, result, exitCode: 0 })),
+      );
+      const found = await unfold(one, 'seq');
+      await found.getByRole('button', { name: /Show all/ }).click();
+      const box = found.getByRole('region', { name: /60000 lines/ });
+      await box.waitFor();
+      await box.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      await found.getByText('line 59999').waitFor();
+      assert.ok(((await box.textContent()) ?? '').length < 5_000);
+    });
+  });
+
+  describe('kept by the editor', () => {
+    it('comes back with its folds, its place and the message that was not sent', async () => {
+      const story = longStory(600);
+      const one = await open(story);
+      await row(one, 'Run completed').waitFor();
+      await one.page.getByLabel('Message to the agent').fill('not sent yet');
+      await one.page.locator('.list').hover();
+      await one.page.mouse.wheel(0, -3_000);
+      const top = await settledTop(one);
+      await row(one, top).locator('[data-fold]').first().click({ force: true });
+      await one.page.waitForFunction(
+        'globalThis.keptState.anchor && Object.keys(globalThis.keptState.folds).length === 1',
+      );
+      const state = await one.keptState();
+      const again = await open(story, { state });
+      assert.equal(await again.page.getByLabel('Message to the agent').inputValue(), 'not sent yet');
+      await again.page.locator('.fold-body').waitFor();
+      const kept = z.object({ anchor: z.object({ key: z.string() }) }).parse(state);
+      await again.page.locator(`[data-key="${kept.anchor.key}"]`).waitFor();
+      assert.equal(await isAtEnd(again), false);
+    });
+
+    it('asks for a snapshot when something was missed, and shows everything once', async () => {
+      const one = await open(liveStory());
+      await one.postRaw({
+        kind: 'notification',
+        method: 'append',
+        params: {
+          runId,
+          revision: 5,
+          entries: [{ index: 4, entry: recorded(said('Ahead'), 4)[1], isShortened: false }],
+        },
+      });
+      await one.append(...recorded(said('First'), 1));
+      await row(one, 'First').waitFor();
+      assert.equal(await one.page.getByText('Ahead').count(), 0);
+      assert.equal(await one.page.getByText('First').count(), 1);
+    });
+
+    it('refuses what is not as agreed, and goes on', async () => {
+      const one = await open(liveStory());
+      for (const message of [
+        'text',
+        { kind: 'notification', method: 'append', params: { runId, revision: 'x' } },
+      ])
+        await one.postRaw(message);
+      one.receive({ kind: 'command', method: 'openFile', params: { path: '' } });
+      await one.append(...recorded(said('Still here'), 1));
+      await row(one, 'Still here').waitFor();
+      assert.equal(one.complaints.filter((text) => text.includes('refused')).length, 2);
+      assert.equal(one.complaints.filter((text) => text.startsWith('host: ')).length, 1);
+      assert.deepEqual(one.intents, []);
+    });
+  });
+
+  describe('in every theme', () => {
+    for (const theme of themeNames)
+      it(`${theme}: is accessible by axe's rules, wide and narrow`, async () => {
+        const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+        for (const width of [300, 900]) {
+          const one = await open(wholeStory(), { theme, width, height: 1_500 });
+          for (const text of ['Thinking', 'npm test', 'Editsrc/duration.js']) await unfold(one, text);
+          await one.page.keyboard.press('Control+f');
+          await one.page.evaluate(axe);
+          const found = axeResult.parse(await one.page.evaluate('axe.run({ resultTypes: ["violations"] })'));
+          assert.deepEqual(
+            found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`),
+            [],
+          );
+          assert.equal(await one.page.evaluate('document.documentElement.scrollWidth > innerWidth'), false);
+          await picture(one, `${theme}-${width}`);
+        }
+        const live = await open(liveStory(called({ name: 'Bash', input: { command: 'make' } }).slice(0, 1)), {
+          theme,
+        });
+        await picture(live, `${theme}-live`);
+      });
+  });
+
+  async function scrollUntilEarlier(one: StandalonePage): Promise<void> {
+    const { page } = one;
+    const setSize = () => page.evaluate<string>('document.querySelector(".list-space").style.height');
+    const before = await setSize();
+    for (let step = 0; step < 400 && (await setSize()) === before; step += 1)
+      await page.mouse.wheel(0, -4_000);
+    const seen = await page.evaluate<readonly [string, number]>(firstSeen);
+    await page.waitForTimeout(600);
+    const [key, top] = await page.evaluate<readonly [string, number]>(firstSeen);
+    assert.equal(key, seen[0]);
+    assert.ok(Math.abs(top - seen[1]) < 60, `moved from ${seen[1]} to ${top}`);
+  }
+
+  async function settledTop(one: StandalonePage): Promise<string> {
+    await one.page.waitForTimeout(400);
+    const [, , text] = await one.page.evaluate<readonly [string, number, string]>(firstSeen);
+    return /echo \d+/.exec(text)?.[0] ?? text;
+  }
+});
+
+interface Focused {
+  readonly document: { readonly activeElement: { readonly dataset: Record<string, string> } | null };
+}
+
+const axeResult = z.object({
+  violations: z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) })),
+});
+
+const endReached =
+  '(() => { const list = document.querySelector(".list"); return list.scrollHeight - list.scrollTop - list.clientHeight < 3; })()';
+
+async function isAtEnd({ page }: StandalonePage): Promise<boolean> {
+  await page.waitForTimeout(100);
+  return await page.evaluate<boolean>(endReached);
+}
+
+/** Key, place and text of the first tool row that is wholly seen. */
+const firstSeen = `(() => {
+  const list = document.querySelector('.list').getBoundingClientRect();
+  const rows = [...document.querySelectorAll('.row-tool')].sort((a, b) => a.dataset.index - b.dataset.index);
+  const row = rows.find((one) => one.getBoundingClientRect().top >= list.top + 40);
+  return [row.dataset.key, row.getBoundingClientRect().top, row.textContent];
+})()`;
+
+/** What stands wider than its row. */
+const overflowing = `[...document.querySelectorAll('.row')].filter((row) => row.scrollWidth > row.clientWidth + 1)
+  .map((row) => row.outerHTML.slice(0, 300)).join('')`;
+
+/** Milliseconds of the longest frame while the list is scrolled from its place upwards. */
+const longestFrameWhileScrolling = `new Promise((resolve) => {
+  const list = document.querySelector('.list');
+  let last = performance.now(), longest = 0, count = 0;
+  const step = () => {
+    const now = performance.now();
+    if (count > 2) longest = Math.max(longest, now - last);
+    last = now;
+    list.scrollBy(0, count % 40 < 20 ? 900 : -900);
+    if ((count += 1) < 80) requestAnimationFrame(step); else resolve(Math.round(longest));
+  };
+  requestAnimationFrame(step);
+})`;
