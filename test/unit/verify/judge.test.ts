@@ -431,7 +431,7 @@ describe('The judge', () => {
 });
 
 describe('A check of one’s own', () => {
-  const suite = ['npm test', 'npm run lint && npm run types', 'node --test test/'];
+  const suite = ['npm test', 'npm run lint && npm run types', 'node --test test/', 'node check.mjs'];
   for (const text of [
     'npm test',
     ' npm   test ',
@@ -471,6 +471,38 @@ describe('A check of one’s own', () => {
     'true',
     'node --version',
     '',
+    'eval npm test',
+    'eval "npm test && true"',
+    'if npm test; then :; fi',
+    'if ! npm test; then echo bad; exit 1; fi',
+    'while npm test; do sleep 1; done',
+    'for i in 1 2 3; do npm test; done',
+    '(npm test)',
+    'npm --prefix . test',
+    'npm --prefix=. run test',
+    'npm -C . test',
+    'yarn --cwd . test',
+    'make -C . test',
+    '/usr/bin/npm test',
+    'nice -n 5 npm test',
+    'bash -c "npm test" | tail -3',
+    'bash <<EOF\nnpm test\nEOF',
+    'node ./check.mjs',
+    'node "check.mjs"',
+    'node $PWD/check.mjs',
+    'false || true',
+    '#x',
+    'npm test # node probe.js',
+    '# all is well\nnpm test',
+    'ls',
+    'ls -la src && pwd',
+    'cat src/x.ts',
+    'cat src/x.ts | head -5',
+    "cat > notes.md <<'EOF'\nnode probe.js\nEOF",
+    'find . -name "*.ts"',
+    'git status && git diff main | head',
+    'echo ok | grep ok',
+    'npm test | grep passing',
   ]) {
     it(`is not ${JSON.stringify(text)}`, () => assert.equal(isOwnCheck(text, suite), false));
   }
@@ -493,6 +525,20 @@ describe('A check of one’s own', () => {
     'make',
     'grep -rn "console.log" src',
     'node -e \'run("a && b; npm test")\'',
+    'eval "node probe.js"',
+    'if node probe.js; then :; fi',
+    'for i in 1 2; do node probe.js; done',
+    'npm --prefix . run other',
+    'node ./other.mjs',
+    'node ./check.mjs --edge',
+    'echo "#x" | node parse.js',
+    'cat in.txt | node parse.js',
+    '[ "$(node cli.js)" = 42 ]',
+    'cat src/x.ts | grep console',
+    'git diff main | grep -c TODO',
+    'git diff --exit-code',
+    'find . -exec node probe.js {} +',
+    'bash <<EOF\nnode probe.js\nEOF',
   ]) {
     it(`is ${JSON.stringify(text)}`, () => assert.equal(isOwnCheck(text, suite), true));
   }
