@@ -24,7 +24,10 @@ type FilePath = string | Buffer;
 /** The names of files on their way to their place; see `writeSide`. */
 const temporaryName = /^\.tributary-[0-9a-f]{16}\.tmp$/;
 
-/** What stands at `path` below `root`, raw. No link is followed; a folder counts as no file. */
+/**
+ * What stands at `path` below `root`, raw. No link is followed: below one, or below a file, stands nothing of the
+ * checkout. A folder counts as no file.
+ */
 export async function readSide(root: string, path: string): Promise<LandedSide> {
   refuseUnsafe(path);
   if ((await standingParent(root, path)) !== 'folder') return { kind: 'absent' };
@@ -35,7 +38,8 @@ export async function readSide(root: string, path: string): Promise<LandedSide> 
     return { kind: 'symlink', target: decodePath(await readlink(file, { encoding: 'buffer' })) };
   }
   if (!stats.isFile()) throw stale(path, 'something that is no file stands there');
-  return { kind: 'file', sha256: await hashOf(file), executable: isExecutable(stats.mode) };
+  const { mode } = stats;
+  return { kind: 'file', sha256: await hashOf(file), executable: isExecutable(mode), mode: mode & 0o777 };
 }
 
 /** Puts `side` at `path` below `root`: whole or not at all. See `Merges.putSide`. */
@@ -91,7 +95,9 @@ export async function sweepTemporary(root: string, paths: readonly string[]): Pr
 /** Removes a file or link and the folders that became empty by it. No file there is no error. */
 export async function removeFile(root: string, path: string): Promise<void> {
   refuseUnsafe(path);
-  if ((await standingParent(root, path)) !== 'folder') return;
+  const parent = await standingParent(root, path);
+  if (parent === 'link') throw stale(path, 'a folder above it is a symbolic link');
+  if (parent !== 'folder') return;
   const file = fileAt(root, path);
   const stats = await lstat(file).catch(unlessMissing);
   if (stats === undefined || stats.isDirectory()) return;
@@ -113,12 +119,12 @@ function refuseUnsafe(path: string): void {
   if (why !== undefined) throw stale(path, why);
 }
 
-/** Whether the parent of `path` is a real folder, missing, or a file. Throws `stale` for a link in the way. */
-async function standingParent(root: string, path: string): Promise<'folder' | 'missing' | 'file'> {
+/** Whether the parent of `path` is a real folder or missing, or what stands in the place of a folder above. */
+async function standingParent(root: string, path: string): Promise<'folder' | 'missing' | 'file' | 'link'> {
   for (const ancestor of ancestorsOf(path).reverse()) {
     const stats = await lstat(fileAt(root, ancestor)).catch(unlessMissing);
     if (stats === undefined) return 'missing';
-    if (stats.isSymbolicLink()) throw stale(path, `${ancestor} is a symbolic link`);
+    if (stats.isSymbolicLink()) return 'link';
     if (!stats.isDirectory()) return 'file';
   }
   return 'folder';
@@ -166,7 +172,7 @@ async function removeEmptyFolder(file: FilePath, path: string): Promise<void> {
 async function copyContent(
   from: FilePath,
   to: FilePath,
-  { side, mode }: { side: { sha256: string; executable: boolean }; mode: number | undefined },
+  { side, mode }: { side: Extract<LandedSide, { kind: 'file' }>; mode: number | undefined },
 ): Promise<void> {
   // Made empty first: that is how the usual permissions of a new file are found out.
   const created = await open(to, 'wx');
@@ -179,7 +185,7 @@ async function copyContent(
       details: { path: String(from), expected: side.sha256, found },
     });
   }
-  await chmod(to, fileMode(side.executable, mode ?? usual));
+  await chmod(to, side.mode ?? fileMode(side.executable, mode ?? usual));
 }
 
 /** `mode` with the executable bits right: whoever may read may execute, as git does it. */
@@ -193,7 +199,7 @@ function isExecutable(mode: number): boolean {
 }
 
 /** SHA-256 of a file of any size, read in pieces. */
-async function hashOf(file: FilePath): Promise<string> {
+export async function hashOf(file: FilePath): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(file)) hash.update(chunk);
   return hash.digest('hex');

@@ -87,6 +87,23 @@ async function gitFileOf(directory: string): Promise<string | undefined> {
   return join(await realParent(dirname(target)), basename(target));
 }
 
+/** The administration directory below `commonDir` that the `.git` file of a folder leads to, if it does. */
+export async function adminDirectoryBehind(commonDir: string, folder: string): Promise<string | undefined> {
+  const file = join(folder, '.git');
+  if (!(await lstat(file).catch(unlessMissing))?.isFile()) return undefined;
+  const match = /^gitdir: ([\s\S]*?)\n?$/.exec(decodePath(await readFile(file)));
+  if (match?.[1] === undefined) return undefined;
+  const target = await realParent(resolve(folder, match[1]));
+  return dirname(target) === join(commonDir, 'worktrees') ? target : undefined;
+}
+
+/** Whether a folder's `.git` file and an administration directory below `commonDir` lead to each other. */
+export async function ownsWorktree(commonDir: string, path: string): Promise<boolean> {
+  const directory = await adminDirectoryBehind(commonDir, path);
+  if (directory === undefined) return false;
+  return (await gitFileOf(directory)) === join(await realParent(path), '.git');
+}
+
 /** `path` with its parent real, whether or not `path` itself exists. */
 export async function realParent(path: string): Promise<string> {
   const parent = await realpath(dirname(path)).catch(unlessMissing);

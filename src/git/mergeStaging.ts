@@ -75,14 +75,17 @@ async function copySide(root: string, path: string, copy: string): Promise<Lande
   // Described from the copy: the file may have changed between the look and the copy.
   const { root: folder, name } = splitLast(copy);
   const copied = await readSide(folder, name);
-  return copied.kind === 'file' ? { ...copied, executable: side.executable } : copied;
+  return copied.kind === 'file' ? { ...side, sha256: copied.sha256 } : copied;
 }
 
 /** Describes a file git wrote, and moves it to where the journal looks for it. */
 async function moveSide(root: string, path: string, target: string): Promise<LandedSide> {
   const side = await readSide(root, path);
-  if (side.kind === 'file') await rename(fileAt(root, path), target);
-  return side;
+  if (side.kind !== 'file') return side;
+  await rename(fileAt(root, path), target);
+  // Without the bits of this temporary file: a file that is written over keeps its own.
+  const { kind, sha256, executable } = side;
+  return { kind, sha256, executable };
 }
 
 function splitLast(path: string): { root: string; name: string } {

@@ -44,7 +44,7 @@ export interface Merges {
     paths: readonly LandingPath[];
     directory: string;
   }): Promise<ReadonlyArray<{ path: string; before: LandedSide; after: LandedSide }>>;
-  /** What stands at `path` now, raw. Throws `stale` if a parent is a symlink or the path leaves the checkout. */
+  /** What stands at `path` now, raw; below a symlink, nothing. Throws `stale` if the path leaves the checkout. */
   sideOf(checkout: string, path: string): Promise<LandedSide>;
   /**
    * Puts `side` at `path` through a temporary file beside it and a rename; content from `contentFile`.

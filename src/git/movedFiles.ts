@@ -1,7 +1,7 @@
-import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, readdir, readlink, rename, rm, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../base/errors';
-import { ancestorsOf } from './checkoutFiles';
+import { ancestorsOf, hashOf } from './checkoutFiles';
 import { unlessMissing } from './checkouts';
 import { decodePath, fileAt } from './parsers/pathBytes';
 
@@ -22,8 +22,8 @@ export async function moveAside(root: string, path: string, target: string): Pro
 }
 
 /**
- * Moves everything below `root` to the same places below `target`, where nothing stands in the way; folders
- * that exist on both sides are merged. What could not be moved stays where it was.
+ * Moves everything below `root` to the same places below `target`, where nothing stands in the way. Folders that
+ * exist on both sides are merged, and a file or link that is the same on both is dropped here. What differs stays.
  */
 export async function moveBack(root: string, target: string, except: readonly string[] = []): Promise<void> {
   const names = (await namesIn(root, '')).filter((name) => !except.includes(name));
@@ -43,9 +43,31 @@ async function moveNames(
     if (standing === undefined) await moveWhole(from, to);
     else if (standing.isDirectory() && (await lstat(from)).isDirectory()) {
       await moveNames(root, target, { path: inner, names: await namesIn(root, inner) });
-    }
+    } else if (await isSame(root, target, inner)) await dropSame(from, to);
   }
   await removeIfEmpty(path === '' ? root : fileAt(root, path));
+}
+
+/** Whether a file (its bytes, and whether it may be executed) or link is the same below both. */
+async function isSame(root: string, target: string, path: string): Promise<boolean> {
+  const stats = await Promise.all([lstat(fileAt(root, path)), lstat(fileAt(target, path))]);
+  const [one, other] = stats;
+  if (one.isSymbolicLink() && other.isSymbolicLink()) {
+    const links = [fileAt(root, path), fileAt(target, path)];
+    const [a, b] = await Promise.all(links.map((link) => readlink(link, { encoding: 'buffer' })));
+    return a !== undefined && b !== undefined && a.equals(b);
+  }
+  if (!stats.every((each) => each.isFile()) || one.size !== other.size) return false;
+  if (((one.mode ^ other.mode) & 0o100) !== 0) return false;
+  const [a, b] = await Promise.all([hashOf(fileAt(root, path)), hashOf(fileAt(target, path))]);
+  return a === b;
+}
+
+/** The one that was moved away keeps the rights its owner gave it; a Snapshot knows only of one bit. */
+async function dropSame(from: string | Buffer, to: string | Buffer): Promise<void> {
+  const stats = await lstat(from);
+  if (stats.isFile()) await chmod(to, stats.mode & 0o777);
+  await unlink(from);
 }
 
 /** A rename; across file systems a whole copy first, and the original goes last. */
@@ -61,6 +83,11 @@ async function moveWhole(from: string | Buffer, to: string | Buffer): Promise<vo
       force: false,
       preserveTimestamps: true,
       verbatimSymlinks: true,
+      // It throws at pipes and sockets, which hold nothing.
+      filter: async (source) => {
+        const stats = await lstat(source);
+        return stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
+      },
     });
     await rm(from, { recursive: true });
   }

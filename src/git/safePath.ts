@@ -20,7 +20,7 @@ export function whyUnsafe(path: string): string | undefined {
 const hfsIgnored = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /** Whether some file system would open `.git` under this name. */
-function looksLikeGit(name: string): boolean {
+export function looksLikeGit(name: string): boolean {
   const plain = name.replace(hfsIgnored, '').toLowerCase();
   // NTFS drops dots and blanks at the end, reads a colon as a stream, and knows `git~1` as a short name.
   const onNtfs = (plain.split(':')[0] ?? '').replace(/[. ]+$/, '');

@@ -1,17 +1,21 @@
-import { chmod, lstat, readdir, readFile, realpath, rename, rm, rmdir } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { lstat, mkdir, readdir, realpath, rename, rm, rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { throwIfCancelled } from '../base/async';
-import { errnoOf, TributaryError } from '../base/errors';
-import { type Checkout, findAdminDirectory, inCheckout, realParent, unlessMissing } from './checkouts';
+import { TributaryError } from '../base/errors';
+import {
+  adminDirectoryBehind,
+  type Checkout,
+  findAdminDirectory,
+  realParent,
+  unlessMissing,
+} from './checkouts';
 import type { GitClient } from './gitClient';
+import { keepLeftCommits } from './leftCommits';
 import { moveAside, moveBack } from './movedFiles';
-import { parseRawDiff } from './parsers/diffTree';
-import { decodePath, splitPaths } from './parsers/pathBytes';
 import { parseWorktreeList } from './parsers/worktreeList';
 import { type Git, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
-import { withTemporaryIndex } from './temporaryIndex';
-import { treeOfCheckout } from './workTreeState';
+import { isForbidden, openFolders, setAsideUnsnapshotted } from './unsnapshotted';
 import { deregister, type WithGitLock } from './worktreeMaking';
 import { isWithin } from './worktreeRoots';
 
@@ -46,12 +50,17 @@ export async function removeWorktree(
   const trash = join(dirname(path), `.tributary-trash-${basename(path)}`);
   await deps.withGitLock(() => putInTrash(deps.facts, path, trash), { signal: request.signal });
   // Not cancelled from here on: what has begun is finished.
-  const gitDir = await findAdminDirectory(deps.facts.commonDir, path);
+  const { git, facts } = deps;
+  const gitDir = await findAdminDirectory(facts.commonDir, path);
   if (gitDir !== undefined && (await exists(trash))) {
-    const checkout = { workTree: trash, gitDir, commonDir: deps.facts.commonDir };
-    await setAside(deps, checkout, request);
+    await setAside(deps, { workTree: trash, gitDir, commonDir: facts.commonDir }, request);
   }
-  await deps.withGitLock(() => deregister(deps.git, deps.facts, path), {});
+  await deps.withGitLock(async () => {
+    const { keptCommit } = request;
+    if (gitDir !== undefined)
+      await keepLeftCommits(git, { cwd: facts.root, gitDir, name: basename(path), keptCommit });
+    await deregister(git, facts, path);
+  }, {});
   await deleteTree(trash);
   await deps.withGitLock(() => deleteBranch(deps, request), {});
   return { hasAside: ((await readdir(request.asideDirectory).catch(unlessMissing)) ?? []).length > 0 };
@@ -109,47 +118,18 @@ export async function bringAsideBack(facts: RepositoryFacts, path: string, aside
 
 /** Whether the `.git` file of a folder points into this repository's administration. */
 async function belongsTo(facts: RepositoryFacts, folder: string): Promise<boolean> {
-  const file = join(folder, '.git');
-  if (!(await lstat(file).catch(unlessMissing))?.isFile()) return false;
-  const match = /^gitdir: ([\s\S]*?)\n?$/.exec(decodePath(await readFile(file)));
-  if (match?.[1] === undefined) return false;
-  const target = await realParent(resolve(folder, match[1]));
-  return dirname(target) === join(facts.commonDir, 'worktrees');
+  return (await adminDirectoryBehind(facts.commonDir, folder)) !== undefined;
 }
 
-/** Moves aside what the kept commit does not hold: ignored files, repositories, and any later edit. */
+/** Moves aside what the kept commit does not hold, and its repositories of submodules. */
 async function setAside(deps: RemovalDeps, checkout: Checkout, request: RemoveWorktree): Promise<void> {
-  const { workTree } = checkout;
-  for (const path of await unsnapshotted(deps.git, checkout, request.keptCommit)) {
-    await moveAside(workTree, path, request.asideDirectory);
-  }
-  // The repositories of its submodules: commits made there may exist nowhere else.
-  if (await exists(join(checkout.gitDir, 'modules'))) {
-    await moveAside(checkout.gitDir, 'modules', join(request.asideDirectory, asideModules));
-  }
-}
-
-/** Paths (folders whole) that hold something the kept commit does not. */
-async function unsnapshotted(git: Git, checkout: Checkout, keptCommit: string): Promise<string[]> {
-  const { nested, ignored } = await withTemporaryIndex({ git, checkout }, async (index) => {
-    const others = ['ls-files', '--others', '--exclude-standard', '-z'];
-    const untracked = splitPaths((await index.run({ args: others })).stdout);
-    const special = await index.specialEntries();
-    const submodules: string[] = [];
-    for (const { path } of special.filter((entry) => entry.isGitlink)) {
-      if ((await readdir(join(checkout.workTree, path)).catch(unlessMissing))?.length) submodules.push(path);
-    }
-    const ignoredArgs = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z'];
-    const found = splitPaths((await index.run({ args: ignoredArgs })).stdout);
-    return { nested: [...untracked.filter((path) => path.endsWith('/')), ...submodules], ignored: found };
-  });
-  const tree = await treeOfCheckout(git, checkout);
-  const args = ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--end-of-options'];
-  const output = await git({ ...inCheckout(checkout), args: [...args, `${keptCommit}^{tree}`, tree, '--'] });
-  const edited = parseRawDiff(output.stdout).filter((change) => change.letter !== 'D');
-  return [...new Set([...nested, ...ignored, ...edited.map((change) => change.path)])].map((path) =>
-    path.replace(/\/$/, ''),
-  );
+  const modules = join(request.asideDirectory, asideModules);
+  const hasModules = await exists(join(checkout.gitDir, 'modules'));
+  // First, so that nothing of the worktree takes their place.
+  if (hasModules) await mkdir(modules, { recursive: true });
+  await setAsideUnsnapshotted(deps.git, checkout, request);
+  // Commits made there may exist nowhere else.
+  if (hasModules) await moveAside(checkout.gitDir, 'modules', modules);
 }
 
 /** Deletes a folder that has been emptied of everything worth keeping; read-only folders do not stop it. */
@@ -157,18 +137,9 @@ async function deleteTree(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   } catch (error) {
-    const errno = errnoOf(error);
-    if (errno !== 'EACCES' && errno !== 'EPERM') throw error;
+    if (!isForbidden(error)) throw error;
     await openFolders(folder);
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
-/** Makes folders writable; links are not followed, files are left. */
-async function openFolders(folder: string): Promise<void> {
-  await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
   }
 }
 

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TributaryError } from '../base/errors';
-import { findAdminDirectory, unlessMissing } from './checkouts';
+import { findAdminDirectory, ownsWorktree, unlessMissing } from './checkouts';
 import type { GitClient } from './gitClient';
 import { kindOf } from './gitErrors';
 import { decodePath } from './parsers/pathBytes';
@@ -69,7 +69,8 @@ export interface Worktrees {
   rebuild(request: RebuildWorktree): Promise<void>;
   /**
    * Removes a Worktree that the caller has proven to be ours and has taken a Snapshot of. `asideDirectory`
-   * receives ignored files and nested repositories (moved, never copied over, never deleted). The branch goes
+   * receives whatever `keptCommit` does not hold, such as ignored files and nested repositories (moved, never
+   * copied over, never deleted); commits HEAD has left get refs below `refs/tributary/left/`. The branch goes
    * only if its tip is `keptCommit` or an ancestor of it and no other worktree has it checked out and no
    * remote-tracking branch holds it. Answers whether something was set aside.
    */
@@ -83,6 +84,11 @@ export interface Worktrees {
   /** `git worktree lock`/`unlock`; locking a locked one or unlocking an unlocked one is no error. */
   setLock(path: string, reason: string | undefined): Promise<void>;
   list(): Promise<readonly ListedWorktree[]>;
+  /**
+   * Whether the folder and this repository lead to each other; `false` for the worktree of a repository this
+   * one is a copy of, though `list` names it. Git itself would work in the original.
+   */
+  owns(path: string): Promise<boolean>;
 }
 
 export interface WorktreesDeps {
@@ -175,5 +181,9 @@ export class GitWorktrees implements Worktrees {
   async list(): Promise<readonly ListedWorktree[]> {
     const args = ['worktree', 'list', '--porcelain', '-z'];
     return parseWorktreeList((await this.deps.git({ cwd: this.deps.facts.root, args })).stdout);
+  }
+
+  owns(path: string): Promise<boolean> {
+    return ownsWorktree(this.deps.facts.commonDir, path);
   }
 }

@@ -35,7 +35,13 @@ export type Preview = z.infer<typeof previewSchema>;
 /** Raw bytes of one path on either side of a Landing, as the journal keeps them. */
 export const landedSideSchema = z.union([
   z.object({ kind: z.literal('absent') }),
-  z.object({ kind: z.literal('file'), sha256: z.string(), executable: z.boolean() }),
+  z.object({
+    kind: z.literal('file'),
+    sha256: z.string(),
+    executable: z.boolean(),
+    /** All permission bits (0o777), where they are to be given back; two files that differ only here are the same. */
+    mode: z.number().int().min(0).max(0o777).optional(),
+  }),
   z.object({ kind: z.literal('symlink'), target: z.string() }),
 ]);
 export type LandedSide = z.infer<typeof landedSideSchema>;

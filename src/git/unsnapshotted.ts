@@ -1,0 +1,127 @@
+import { chmod, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errnoOf } from '../base/errors';
+import { type Checkout, inCheckout, unlessMissing } from './checkouts';
+import { moveAside } from './movedFiles';
+import { parseRawDiff } from './parsers/diffTree';
+import { decodePath, fileAt, splitPaths } from './parsers/pathBytes';
+import type { Git } from './plumbing';
+import { looksLikeGit } from './safePath';
+import { withTemporaryIndex } from './temporaryIndex';
+import { treeOfCheckout } from './workTreeState';
+
+/**
+ * Moves aside whatever stands in a worktree that is about to be deleted and is not, just so, in the kept commit:
+ * ignored files, repositories, later edits, names git refuses. Where git cannot read the worktree, everything.
+ */
+export async function setAsideUnsnapshotted(
+  git: Git,
+  checkout: Checkout,
+  to: { keptCommit: string; asideDirectory: string },
+): Promise<void> {
+  try {
+    await setAsideOnce(git, checkout, to);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    // Folders that their owner may not enter or empty.
+    await openFolders(checkout.workTree);
+    await setAsideOnce(git, checkout, to);
+  }
+}
+
+async function setAsideOnce(
+  git: Git,
+  checkout: Checkout,
+  { keptCommit, asideDirectory }: { keptCommit: string; asideDirectory: string },
+): Promise<void> {
+  const { workTree } = checkout;
+  const known = await knownToGit(git, checkout, keptCommit);
+  if (known === undefined) {
+    const names = (await readdir(workTree, { encoding: 'buffer' })).map(decodePath);
+    for (const name of names.filter((one) => one !== '.git')) await moveAside(workTree, name, asideDirectory);
+    return;
+  }
+  for (const path of known.notKept) await moveAside(workTree, path, asideDirectory);
+  // git says nothing of names it refuses, nor of a `.git` beside tracked files: the disk itself has the last word.
+  for (const path of await strays(workTree, known.kept)) await moveAside(workTree, path, asideDirectory);
+}
+
+/**
+ * Paths (folders whole) that git knows to hold something the kept commit does not, and the paths it holds.
+ * `undefined`: git cannot tell, be it for a broken index, a missing commit or a filter that fails.
+ */
+async function knownToGit(
+  git: Git,
+  checkout: Checkout,
+  keptCommit: string,
+): Promise<{ notKept: readonly string[]; kept: ReadonlySet<string> } | undefined> {
+  try {
+    const notKept = await unsnapshotted(git, checkout, keptCommit);
+    const args = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', keptCommit];
+    const kept = new Set(splitPaths((await git({ ...inCheckout(checkout), args })).stdout));
+    return { notKept, kept };
+  } catch (error) {
+    // A folder that may not be read is opened first; whatever else goes wrong, no reason is good enough to lose files.
+    if (isForbidden(error)) throw error;
+    return undefined;
+  }
+}
+
+async function unsnapshotted(git: Git, checkout: Checkout, keptCommit: string): Promise<string[]> {
+  const { nested, ignored } = await withTemporaryIndex({ git, checkout }, async (index) => {
+    const others = ['ls-files', '--others', '--exclude-standard', '-z'];
+    const untracked = splitPaths((await index.run({ args: others })).stdout);
+    const special = await index.specialEntries();
+    const submodules: string[] = [];
+    for (const { path } of special.filter((entry) => entry.isGitlink)) {
+      if ((await readdir(fileAt(checkout.workTree, path)).catch(unlessMissing))?.length)
+        submodules.push(path);
+    }
+    const ignoredArgs = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z'];
+    const found = splitPaths((await index.run({ args: ignoredArgs })).stdout);
+    return { nested: [...untracked.filter((path) => path.endsWith('/')), ...submodules], ignored: found };
+  });
+  const tree = await treeOfCheckout(git, checkout);
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--end-of-options'];
+  const output = await git({ ...inCheckout(checkout), args: [...args, `${keptCommit}^{tree}`, tree, '--'] });
+  const edited = parseRawDiff(output.stdout).filter((change) => change.letter !== 'D');
+  return [...new Set([...nested, ...ignored, ...edited.map((change) => change.path)])].map((path) =>
+    path.replace(/\/$/, ''),
+  );
+}
+
+/**
+ * Files and links that stand on disk and are not in `kept`, and anything some file system takes for `.git`, whole;
+ * not the worktree's own `.git`. Level by level, one folder open at a time.
+ */
+async function strays(root: string, kept: ReadonlySet<string>): Promise<string[]> {
+  const found: string[] = [];
+  const folders = [''];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    const place = folder === '' ? root : fileAt(root, folder);
+    for (const entry of await readdir(place, { encoding: 'buffer', withFileTypes: true })) {
+      const name = decodePath(entry.name);
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (path === '.git') continue;
+      if (looksLikeGit(name)) found.push(path);
+      else if (entry.isDirectory()) folders.push(path);
+      // Pipes and sockets hold nothing.
+      else if ((entry.isFile() || entry.isSymbolicLink()) && !kept.has(path)) found.push(path);
+    }
+  }
+  return found;
+}
+
+/** Makes folders writable; links are not followed, files are left. */
+export async function openFolders(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
+  }
+}
+
+/** Whether the rights on a file or folder stand in the way. */
+export function isForbidden(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === 'EACCES' || errno === 'EPERM';
+}
