@@ -1,7 +1,8 @@
 import { checkGit } from './gitCheck';
 import { isRefusedSubcommand } from './gitRules';
 import { assignmentRefusal, destinationOf } from './guardPaths';
-import { type CommandFacts, copyOf, type ScriptChecker } from './guardScope';
+import { type CommandFacts, copyOf, type ScriptChecker, type ShellScope } from './guardScope';
+import { effectRefusal, isEffectName } from './pathEffects';
 import type { Argument } from './shellWords';
 
 type Rule = (
@@ -65,7 +66,8 @@ export async function checkCommand(
   if (wrappers.test(name)) return checkWrapped(walk, name, { args, facts });
   if (facts.scope.movingFunctions.has(first.text)) facts.scope.cwd = undefined;
   const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
-  return rule?.(walk, args, facts);
+  const reason = await rule?.(walk, args, facts);
+  return reason ?? effectRefusal({ name, args, scope: facts.scope }, walk.places);
 }
 
 /** `/usr/bin/git`, `GIT` (file systems may not tell cases apart) and `git.exe` are all git. */
@@ -128,6 +130,19 @@ async function checkShell(
   return undefined;
 }
 
+/** `find .. | xargs rm`: what find names is what is removed. */
+export async function fedRefusal(
+  walk: ScriptChecker,
+  [from, ...found]: readonly Argument[],
+  { argv, scope }: { argv: readonly Argument[]; scope: ShellScope },
+): Promise<string | undefined> {
+  const [feeder, ...words] = argv.map((arg) => nameOf(arg.text ?? ''));
+  if (nameOf(from?.text ?? '') !== 'find' || !feeders.test(feeder ?? '')) return undefined;
+  if (!words.some((word) => isEffectName(word) || shells.test(word))) return undefined;
+  const removal = { text: '-delete', raw: '-delete', isTildeLive: false };
+  return effectRefusal({ name: 'find', args: [...found, removal], scope }, walk.places);
+}
+
 /** `env A=b git …`, `timeout 5 sh -c …`: from each word on that could be the command, it is checked as one. */
 async function checkWrapped(
   walk: ScriptChecker,
@@ -158,7 +173,8 @@ function isCommandWord(text: string): boolean {
     /^git(-|$)/.test(name) ||
     shells.test(name) ||
     wrappers.test(name) ||
-    ['eval', 'find', 'cd'].includes(name)
+    isEffectName(name) ||
+    ['eval', 'cd'].includes(name)
   );
 }
 

@@ -1,7 +1,8 @@
-import { moveRefusal } from './gitMoves';
+import { type GitMove, moveRefusal } from './gitMoves';
 import { gitRefusal, isRefusedSetting, readGitCommand } from './gitRules';
 import { destinationOf } from './guardPaths';
 import { type CommandFacts, copyOf, type ScriptChecker } from './guardScope';
+import { outsideRefusal } from './pathEffects';
 import type { Argument } from './shellWords';
 
 /** Why the words after `git` are refused. */
@@ -27,7 +28,45 @@ export async function checkGit(
   const reason = gitRefusal(subcommand.text, git.args);
   if (reason !== undefined) return `git ${subcommand.text} is not for agents: ${reason}.`;
   const move = { subcommand: subcommand.text, args: git.args, cwd: place.cwd, isFed: facts.isFed === true };
-  return (await moveRefusal(move, walk.places)) ?? checkGitArguments(walk, move, facts);
+  const scope = { ...facts.scope, cwd: place.cwd };
+  return (
+    (await moveRefusal(move, walk.places)) ??
+    capturedRefusal(move, facts) ??
+    (await outsideRefusal(outputs(move), { what: `git ${move.subcommand} to`, scope }, walk.places)) ??
+    checkGitArguments(walk, move, facts)
+  );
+}
+
+/** Where git keeps itself may be looked at; handed to another command, it is a way into what all share. */
+function capturedRefusal({ subcommand, args }: GitMove, { scope }: CommandFacts): string | undefined {
+  if (subcommand !== 'rev-parse' || !scope.isCaptured) return undefined;
+  const asked = args.find(({ text }) =>
+    /^--(absolute-git-dir|git-dir|git-common-dir|git-path|shared-index-path)\b/.test(text ?? ''),
+  );
+  return asked && `what git rev-parse ${asked.raw} names belongs to git itself. Use git commands instead.`;
+}
+
+/** The places that git was told to write to. */
+function outputs({ subcommand, args }: GitMove): Argument[] {
+  const hasShort = /^(archive|format-patch|bugreport|diagnose)$/.test(subcommand);
+  const option = hasShort ? /^(?:--(?:outp|sep)[a-z-]*(=|$)|-o)/ : /^--(?:outp|sep)[a-z-]*(=|$)/;
+  const named = args.flatMap((arg, index) => {
+    const start = option.exec(arg.text ?? '')?.[0];
+    const value = start === undefined ? undefined : arg.text?.slice(start.length);
+    const next = args[index + 1];
+    if (value) return [{ text: value, raw: value, isTildeLive: false }];
+    return start !== undefined && next ? [next] : [];
+  });
+  const isBundle = subcommand === 'bundle' && args[0]?.text === 'create';
+  return isBundle
+    ? [
+        ...named,
+        ...args
+          .slice(1)
+          .filter(({ text }) => !text?.startsWith('-'))
+          .slice(0, 1),
+      ]
+    : named;
 }
 
 /** Where git works in the end, or why it must not. */

@@ -43,7 +43,8 @@ function isAllowed(real: string, places: GuardPlaces): boolean {
   return !isInside(scratch, commonDir) && !(mainCheckout !== undefined && isInside(scratch, mainCheckout));
 }
 
-async function realFolder(absolute: string): Promise<string> {
+/** `absolute` without links; what does not exist yet keeps its name. */
+export async function realFolder(absolute: string): Promise<string> {
   try {
     return await realpath(absolute);
   } catch {

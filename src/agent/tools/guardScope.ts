@@ -18,6 +18,8 @@ export interface ShellScope {
   readonly gitVariables: Set<string>;
   /** Functions after whose call nobody knows the folder. */
   readonly movingFunctions: Set<string>;
+  /** True where what a command prints goes into another one. */
+  isCaptured: boolean;
 }
 
 export interface CommandFacts {
@@ -41,6 +43,7 @@ export function newScope(places: GuardPlaces): ShellScope {
     variables: new Map(Object.entries(places.env)),
     gitVariables: new Set(),
     movingFunctions: new Set(),
+    isCaptured: false,
   };
 }
 
@@ -50,5 +53,6 @@ export function copyOf(scope: ShellScope): ShellScope {
     variables: new Map(scope.variables),
     gitVariables: new Set(scope.gitVariables),
     movingFunctions: new Set(scope.movingFunctions),
+    isCaptured: scope.isCaptured,
   };
 }

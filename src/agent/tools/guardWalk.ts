@@ -8,16 +8,10 @@ import type {
   Redirection,
   SyntaxNode,
 } from 'unbash';
-import { checkCommand } from './commandRules';
+import { checkCommand, fedRefusal } from './commandRules';
 import { assignmentRefusal, foreignPathRefusal } from './guardPaths';
-import {
-  type CommandFacts,
-  copyOf,
-  type GuardPlaces,
-  newScope,
-  type ScriptChecker,
-  type ShellScope,
-} from './guardScope';
+import { copyOf, type GuardPlaces, newScope, type ScriptChecker, type ShellScope } from './guardScope';
+import { outsideRefusal } from './pathEffects';
 import { type Argument, expandWord, type ShellParser } from './shellWords';
 
 const maxDepth = 30;
@@ -64,11 +58,12 @@ export class GuardWalk implements ScriptChecker {
       case 'Function':
         return this.visitFunction(node, scope);
       case 'Subshell':
+        return this.visitChildren(node, copyOf(scope));
       case 'CommandExpansion':
       case 'ArithmeticCommandExpansion':
       case 'ProcessSubstitution':
       case 'Coproc':
-        return this.visitChildren(node, copyOf(scope));
+        return this.visitChildren(node, { ...copyOf(scope), isCaptured: true });
       case 'ParameterExpansion':
         return (await this.assignByDefault(node, scope)) ?? this.visitChildren(node, scope);
       case 'For':
@@ -119,8 +114,11 @@ export class GuardWalk implements ScriptChecker {
     if (!command.name) return undefined;
     const argv = [...expandWord(command.name, scope.variables)];
     for (const arg of command.args) argv.push(...this.argumentsOf(arg, scope));
+    const targets = targetsOf(command.redirects, scope);
+    const written = targetsOf(command.redirects.filter(isWritten), scope);
     const reason =
-      (await foreignPathRefusal([...argv, ...targetsOf(command.redirects, scope)], scope, this.places)) ??
+      (await foreignPathRefusal([...argv, ...targets], scope, this.places)) ??
+      (await outsideRefusal(written, { what: 'writing to', scope }, this.places)) ??
       (await checkCommand(this, argv, { scope, input: inputText(command.redirects, scope) }));
     return reason;
   }
@@ -158,30 +156,41 @@ export class GuardWalk implements ScriptChecker {
 
   /** Every part of a pipe is a shell of its own; what is echoed into a shell is read as its script. */
   private async visitPipeline(node: Pipeline, scope: ShellScope): Promise<string | undefined> {
-    let echoed: string | undefined;
-    for (const part of node.commands) {
+    let before: readonly Argument[] = [];
+    for (const [index, part] of node.commands.entries()) {
       const own = copyOf(scope);
+      if (index < node.commands.length - 1) own.isCaptured = true;
       const reason = await this.visit(part, own);
       if (reason !== undefined) return reason;
-      if (part.type !== 'Command' || !part.name) continue;
-      const argv = [part.name, ...part.args].flatMap((arg) =>
-        arg.type === 'Word' ? expandWord(arg, own.variables) : [],
-      );
-      if (echoed !== undefined) {
-        const fed: CommandFacts = { scope: own, input: echoed };
-        const fedReason = await checkCommand(this, argv, fed);
-        if (fedReason !== undefined) return fedReason;
-      }
-      const isEcho = /^(echo|printf)$/.test(argv[0]?.text ?? '');
-      echoed = isEcho
-        ? argv
-            .slice(1)
-            .map((arg) => arg.text ?? arg.raw)
-            .join(' ')
-        : undefined;
+      const argv = simpleWords(part, own);
+      const fedReason = argv.length > 0 ? await this.fed(before, argv, own) : undefined;
+      if (fedReason !== undefined) return fedReason;
+      before = argv;
     }
     return undefined;
   }
+
+  private async fed(
+    before: readonly Argument[],
+    argv: readonly Argument[],
+    scope: ShellScope,
+  ): Promise<string | undefined> {
+    const reason = await fedRefusal(this, before, { argv, scope });
+    if (reason !== undefined || !/^(echo|printf)$/.test(before[0]?.text ?? '')) return reason;
+    const echoed = before.slice(1).map((arg) => arg.text ?? arg.raw);
+    return checkCommand(this, argv, { scope, input: echoed.join(' ') });
+  }
+}
+
+function simpleWords(part: SyntaxNode, scope: ShellScope): Argument[] {
+  if (part.type !== 'Command' || !part.name) return [];
+  return [part.name, ...part.args].flatMap((arg) =>
+    arg.type === 'Word' ? expandWord(arg, scope.variables) : [],
+  );
+}
+
+function isWritten(redirect: Redirection): boolean {
+  return redirect.type === 'Redirect' && redirect.operator.includes('>');
 }
 
 function parseProblem(script: ParsedScript): string | undefined {

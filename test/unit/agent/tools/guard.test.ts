@@ -404,12 +404,116 @@ describe('the guard of commands', () => {
     await allowed('ls ROOT/sub ../one/sub');
   });
 
+  it('refuses what is well known to remove or overwrite when a path in it leaves the Worktree', async () => {
+    for (const command of [
+      'find .. -name x -delete',
+      'find -L .. -name x -delete',
+      'find .. -name x -exec rm {} +',
+      "find / -name x -execdir sh -c 'x' \\;",
+      'find .. -name x | xargs rm -f',
+      'find .. -print0 | xargs -0 -n1 sudo rm',
+      'rm -rf ..',
+      'rm -rf ../*',
+      'rm -rf -- ../two',
+      'rm -rf /',
+      'rm -rf ~',
+      'rm -rf ~/x',
+      'rm -rf "$HOME"',
+      'rm -rf /tmp',
+      'rm -rf ROOT/../two',
+      'rmdir ../two',
+      'cd sub && rm -rf ../../two',
+      'mv a ../b',
+      'mv ../b a',
+      'mv -t ../b a',
+      'cp a ../b',
+      'cp b.txt $OLDPWD',
+      'cp b.txt "$OLDPWD/x"',
+      'cp b.txt ~-',
+      'cp --target-directory=../x a',
+      'cp -t.. a',
+      'ln -sf a ../b',
+      'echo x | tee ../b',
+      'echo x > ../b',
+      'echo x >> ~/.bashrc',
+      'chmod -R 777 ..',
+      "sed -i 's/a/b/' ../x",
+      "perl -pi -e 's/a/b/' ../x",
+      'dd if=a of=../b',
+      'env rm -rf ..',
+      'timeout 5 rm -rf ../x',
+      "bash -c 'rm -rf ..'",
+      'xargs -I{} cp {} ../x',
+      'git archive -o ../x HEAD',
+      'git archive -o../x HEAD',
+      'git archive --output=../x HEAD',
+      'git format-patch -o ../x HEAD~1',
+      'git diff --output=../x',
+      'git bundle create ../x HEAD',
+      'git init --separate-git-dir=../q sub/q',
+      'git init --separate-git-dir ../q sub/q',
+    ]) {
+      await refused(command);
+    }
+    await refused('rm -rf ../two', /rm \.\.\/two reaches outside the Worktree/);
+  });
+
+  it('lets ordinary work remove and write in the Worktree and below /tmp', async () => {
+    for (const command of [
+      'cd sub && npm test',
+      'rm -rf build node_modules/.cache link/x',
+      'rm -rf "$BUILD" dist/*',
+      'cp a b && mv b c && cp ../one/a .',
+      'cp ../other/a b',
+      'cp /etc/hosts hosts.txt',
+      'cd sub && cp a .. && rm ../a && cd -',
+      'rm -f ROOT/sub/x',
+      'cat ../other/README.md',
+      'echo x > /dev/null 2>&1; echo y >&2',
+      'mkdir -p /tmp/mine && cp a /tmp/mine/ && rm -rf /tmp/mine && echo x > /tmp/mine.txt',
+      "sed -i '/a/d' x.ts && sed 's/../x/' y.ts",
+      "sed -n '1p' ../other/x",
+      'find / -name passwd -exec cat {} \\;',
+      'find . -name "*.o" -delete && find sub -type f | xargs rm',
+      'find .. -name x | xargs grep y',
+      'npm install ../pkg && time npm install ../pkg',
+      'chmod +x run.sh',
+      'git format-patch -o patches HEAD~1',
+      'git diff --output=x.diff',
+      'git ls-files -o',
+    ]) {
+      await allowed(command);
+    }
+  });
+
+  it('shows where git keeps itself, and hands it to no other command', async () => {
+    await allowed('git rev-parse --git-dir');
+    await allowed('git rev-parse --git-dir > /dev/null 2>&1 && git status');
+    await allowed('git rev-parse HEAD | cat; x=$(git rev-parse HEAD)');
+    for (const command of [
+      'git rev-parse --git-common-dir | xargs -I{} rm -rf {}',
+      '(git rev-parse --git-dir) | cat',
+      'rm -rf "$(git rev-parse --git-common-dir)"',
+      'd=$(git rev-parse --absolute-git-dir); rm -rf "$d"',
+      'cat `git rev-parse --git-path HEAD`',
+      'cat <(git rev-parse --git-path=HEAD)',
+      'git rev-parse --git-dir | while read -r d; do rm -rf "$d"; done',
+      "bash -c 'git rev-parse --git-dir' | xargs rm",
+    ]) {
+      await refused(command, /belongs to git itself|rev-parse/);
+    }
+  });
+
   it('lets the verifier use its scratch folder', async () => {
     const scratch = join(fixture.folder, 'scratch');
     await mkdir(scratch, { recursive: true });
     const env = { TRIBUTARY_SCRATCH: scratch };
     assert.equal((await guard('cd "$TRIBUTARY_SCRATCH" && git init x', env)).kind, 'allowed');
     assert.equal((await guard('cd "$TRIBUTARY_SCRATCH"/.. && ls', env)).kind, 'refused');
+    const write =
+      'cp a "$TRIBUTARY_SCRATCH" && rm -rf "$TRIBUTARY_SCRATCH/a" && ls > $TRIBUTARY_SCRATCH/list';
+    assert.equal((await guard(write, env)).kind, 'allowed');
+    assert.equal((await guard('cd "$TRIBUTARY_SCRATCH" && rm -rf ../x', env)).kind, 'refused');
     const inGit = { TRIBUTARY_SCRATCH: join(fixture.context.commonDir, 'scratch') };
     assert.equal((await guard('cd "$TRIBUTARY_SCRATCH" && git status', inGit)).kind, 'refused');
   });
