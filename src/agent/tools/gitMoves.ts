@@ -24,7 +24,7 @@ export async function moveRefusal(move: GitMove, places: GuardPlaces): Promise<s
   );
   if (option !== undefined)
     return `git ${subcommand} --${option} reaches branches or the stash, which are not this Worktree's. Leave it out.`;
-  if (subcommand === 'switch') return switchRefusal(move);
+  if (subcommand === 'switch') return switchRefusal(move, places);
   if (subcommand === 'checkout') return checkoutRefusal(move, places);
   return subcommand === 'rebase' ? rebaseRefusal(move) : undefined;
 }
@@ -43,9 +43,26 @@ function isUndone(args: readonly Argument[]): boolean {
   return args.some(({ text }) => /^--no-(d|c|o)/.test(text ?? ''));
 }
 
-function switchRefusal({ args }: GitMove): string | undefined {
+async function switchRefusal({ args, isFed }: GitMove, places: GuardPlaces): Promise<string | undefined> {
   const isSafe = hasOption(args, 'cd', ['detach', 'create', 'orphan']) && !isUndone(args);
-  return isSafe ? undefined : `git switch leads to another branch. ${lookInstead}`;
+  const [only, ...others] = operands(args, ['--conflict']);
+  const isBack = only !== undefined && others.length === 0 && !isFed && (await isOwnBranch(only, places));
+  return isSafe || isBack ? undefined : `git switch leads to another branch. ${lookInstead}`;
+}
+
+/**
+ * True for the branch that the Worktree began on, so that an agent comes back from looking around. Its log
+ * names it in the first move away; before any move, HEAD does.
+ */
+async function isOwnBranch({ text }: Argument, { root }: GuardPlaces): Promise<boolean> {
+  const folder = /^gitdir: (.+)$/m.exec(await textOf(join(root, '.git')))?.[1];
+  if (folder === undefined || text === undefined) return false;
+  const moved = /\tcheckout: moving from (\S+) to /.exec(
+    await textOf(resolve(root, folder, 'logs', 'HEAD')),
+  )?.[1];
+  const head = /^ref: refs\/heads\/(.+)$/m.exec(await textOf(resolve(root, folder, 'HEAD')))?.[1];
+  // Left detached, a log tells a commit: nobody's branch.
+  return text === (moved ?? head) && !/^[0-9a-f]{40}$/.test(text);
 }
 
 async function checkoutRefusal(move: GitMove, places: GuardPlaces): Promise<string | undefined> {
@@ -59,7 +76,12 @@ async function checkoutRefusal(move: GitMove, places: GuardPlaces): Promise<stri
   if (end === -1 && before.length > 1 && before.every((arg) => arg.text !== undefined)) return undefined;
   for (const word of before) {
     // `<word> --` is always a commit.
-    if (isOnHead(word) || (end === -1 && (await isOnlyPath(word, move, places)))) continue;
+    if (
+      isOnHead(word) ||
+      (await isOwnBranch(word, places)) ||
+      (end === -1 && (await isOnlyPath(word, move, places)))
+    )
+      continue;
     return `git checkout ${word.raw} may lead to another branch. ${lookInstead}`;
   }
   return undefined;

@@ -267,6 +267,28 @@ describe('the guard of commands', () => {
     await allowed('git diff --name-only | xargs git checkout --');
   });
 
+  it('lets an agent back to the branch that its Worktree began on, and to no other', async () => {
+    const real = await makeToolFixture({}, { git: true });
+    const kindOf = async (command: string): Promise<string> =>
+      (await guardCommand(command, { ...real.context, env: {} })).kind;
+    try {
+      const own = (await real.git('branch', '--show-current')).trim();
+      await real.git('branch', 'feature');
+      const around = `git switch --detach HEAD && git switch ${own}`;
+      assert.equal(await kindOf(around), 'allowed');
+      await real.git('switch', '-q', '-c', 'mine');
+      await real.git('switch', '-q', '--detach', 'feature');
+      assert.equal(await kindOf(around), 'allowed');
+      assert.equal(await kindOf(`git checkout -q ${own}`), 'allowed');
+      for (const other of ['feature', 'main', `-m ${own} feature`]) {
+        assert.equal(await kindOf(`git switch ${other}`), 'refused', other);
+        assert.equal(await kindOf(`git checkout ${other} --`), 'refused', other);
+      }
+    } finally {
+      await real.dispose();
+    }
+  });
+
   it('allows the reading forms of config, tag, remote and branch', async () => {
     for (const command of [
       'git config --get user.name',
