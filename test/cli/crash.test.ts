@@ -305,6 +305,7 @@ describe('kill -9 of the process that keeps a Run, when', () => {
           site,
           isOver ? 'verify' : 'resume',
           last?.kind === 'first' ? sentBefore : undefined,
+          false,
         );
         const traces = await site.traces();
         assert.equal(new Set(traces).size, traces.length, 'no effect comes twice');
@@ -336,9 +337,11 @@ async function assertGoesOn(
   site: CrashSite,
   verb: 'resume' | 'verify',
   sentBefore: RecordedRequest | undefined,
+  isEdited = true,
 ): Promise<void> {
   const { server } = site;
-  server.script(byRole(work, passingVerifier));
+  // One who was cut off right after the last answer is asked for it again.
+  server.script(byRole([...work, ...work.slice(-1)], passingVerifier));
   const count = authorRequests(server).length;
   const end = await site.cli(verb, slug, '--allow-commands', '--json');
   assert.equal(end.exitCode, 0, `${end.stderr}\n${end.stdout.toString()}`);
@@ -347,8 +350,9 @@ async function assertGoesOn(
   if (sentBefore !== undefined && sentAfter !== undefined) assertSamePrefix(sentBefore, sentAfter);
   await assertWorktreesAgree(site.repo);
   const diff = (await site.cli('diff', slug)).stdout.toString();
-  assert.match(diff, /\+ {2}return 'good day, /);
   assert.doesNotMatch(diff, /junk|spoilt/);
+  // An edit that was cut off, or whose reading was, is not made up for by this agent.
+  if (isEdited) assert.match(diff, /\+ {2}return 'good day, /);
 }
 
 /** `list` and `show`, at once: the Run is interrupted, nothing is running. */

@@ -18,7 +18,7 @@ if (platform() === 'linux') {
 
     beforeEach(async () => {
       server = await startStrictServer({ apiKey: 'test-key' });
-      disk = await makeTinyDisk(24);
+      disk = await makeTinyDisk(32);
       repo = join(disk.root, 'repo');
       const make = [
         'git init --quiet -b main repo && cd repo',
