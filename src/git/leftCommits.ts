@@ -12,21 +12,29 @@ export async function keepLeftCommits(
   { cwd, gitDir, name, keptCommit }: { cwd: string; gitDir: string; name: string; keptCommit: string },
 ): Promise<void> {
   const log = (await readFile(join(gitDir, 'logs', 'HEAD'), 'latin1').catch(unlessMissing)) ?? '';
-  const commits = await commitsAmong(git, cwd, namesIn(log));
-  if (commits.length === 0) return;
-  const walk = await git({
-    cwd,
-    args: ['rev-list', '--stdin'],
-    input: [...commits, `^${keptCommit}`, ''].join('\n'),
-    // 128: the history cannot be walked; then all of them are kept.
-    okCodes: [0, 128],
-  });
-  const isWalked = walk.exitCode === 0;
-  const unkept = new Set(walk.stdout.toString('latin1').split('\n'));
-  const left = commits.filter((commit) => !isWalked || unkept.has(commit));
+  const left = await leftAmong(git, cwd, { names: namesIn(log), keptCommit });
   const folder = `refs/tributary/left/${name.replace(/[^\w-]+/g, '-')}`;
   const updates = left.map((commit) => `update ${folder}/${commit.slice(0, 12)} ${commit}\n`).join('');
   if (left.length > 0) await git({ cwd, args: ['update-ref', '--stdin'], input: updates });
+}
+
+/** The commits among `names` that are there and that `keptCommit` does not reach. */
+async function leftAmong(
+  git: Git,
+  cwd: string,
+  { names, keptCommit }: { names: readonly string[]; keptCommit: string },
+): Promise<string[]> {
+  if (names.length === 0) return [];
+  const walk = await git({
+    cwd,
+    args: ['rev-list', '--ignore-missing', '--stdin'],
+    input: [...names, `^${keptCommit}`, ''].join('\n'),
+    okCodes: [0, 128],
+  });
+  // 128: parts of the history are gone. Then all that is there is kept.
+  if (walk.exitCode !== 0) return commitsAmong(git, cwd, names);
+  const unkept = new Set(walk.stdout.toString('latin1').split('\n'));
+  return names.filter((name) => unkept.has(name));
 }
 
 /** Every object a reflog names, once. */
@@ -37,7 +45,6 @@ function namesIn(log: string): string[] {
 
 /** Those that are there, and are commits. */
 async function commitsAmong(git: Git, cwd: string, names: readonly string[]): Promise<string[]> {
-  if (names.length === 0) return [];
   const { stdout } = await git({ cwd, args: ['cat-file', '--batch-check'], input: `${names.join('\n')}\n` });
   const lines = stdout.toString('latin1').split('\n');
   return lines.flatMap((line) => /^([0-9a-f]+) commit /.exec(line)?.[1] ?? []);

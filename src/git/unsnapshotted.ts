@@ -2,6 +2,7 @@ import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../base/errors';
 import { type Checkout, inCheckout, unlessMissing } from './checkouts';
+import { kindOf } from './gitErrors';
 import { moveAside } from './movedFiles';
 import { parseRawDiff } from './parsers/diffTree';
 import { decodePath, fileAt, splitPaths } from './parsers/pathBytes';
@@ -61,8 +62,8 @@ async function knownToGit(
     const kept = new Set(splitPaths((await git({ ...inCheckout(checkout), args })).stdout));
     return { notKept, kept };
   } catch (error) {
-    // A folder that may not be read is opened first; whatever else goes wrong, no reason is good enough to lose files.
-    if (isForbidden(error)) throw error;
+    // Only what git itself says: that it cannot be started, say, is no reason to tear a worktree down.
+    if (kindOf(error) === undefined) throw error;
     return undefined;
   }
 }

@@ -734,7 +734,9 @@ describe('removing a Worktree', () => {
     );
   });
 
-  it('is finished by the next call wherever it broke off', async () => {
+  it('is finished by the next call wherever it broke off', async function () {
+    // A removal, and another creation, for every git of a removal.
+    this.timeout(240_000);
     const at = await place();
     const steps: string[] = [];
     await create(at);
