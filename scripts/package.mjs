@@ -4,9 +4,14 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureDependencies, root } from './ensure.mjs';
 
-/** Packs a folder that holds the manifest, `dist/` and what else ships. Answers the path of the `.vsix`. */
-export async function packExtension(folder, packagePath) {
+/**
+ * Packs a folder that holds the manifest, `dist/` and what else ships. Answers the path of the `.vsix`.
+ * `isQuiet`: without the list of what is in it.
+ */
+export async function packExtension(folder, packagePath, { isQuiet = false } = {}) {
   const { createVSIX } = await import('@vscode/vsce');
+  const { log } = console;
+  if (isQuiet) console.log = () => undefined;
   mkdirSync(dirname(packagePath), { recursive: true });
   rmSync(packagePath, { force: true });
   await createVSIX({
@@ -17,6 +22,8 @@ export async function packExtension(folder, packagePath) {
     allowMissingRepository: true,
     // The README's links to other pages are for those who have the sources.
     rewriteRelativeLinks: false,
+  }).finally(() => {
+    console.log = log;
   });
   return packagePath;
 }

@@ -97,7 +97,8 @@ async function prepareEditor() {
     await stageExtension(extension);
     if (!wanted.includes('browser')) return { editor, extension };
     const { packExtension } = await import('./package.mjs');
-    return { editor, extension, vsix: await packExtension(extension, join(outRoot, 'tributary.vsix')) };
+    const vsix = await packExtension(extension, join(outRoot, 'tributary.vsix'), { isQuiet: true });
+    return { editor, extension, vsix };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
