@@ -32,9 +32,21 @@ export function commandEnvironment(
     TRIBUTARY_TASK: of.taskId,
     [runMarkerVariable]: of.runId,
     [ownerMarkerVariable]: bootId,
+    ...quietGit,
     ...scratch,
   });
 }
+
+/** What a user may have switched on for themselves and what would reach other branches, or the stash, from a Worktree. */
+const quietGit: Readonly<Record<string, string>> = {
+  GIT_CONFIG_COUNT: '3',
+  GIT_CONFIG_KEY_0: 'rebase.updateRefs',
+  GIT_CONFIG_VALUE_0: 'false',
+  GIT_CONFIG_KEY_1: 'rebase.autoStash',
+  GIT_CONFIG_VALUE_1: 'false',
+  GIT_CONFIG_KEY_2: 'merge.autoStash',
+  GIT_CONFIG_VALUE_2: 'false',
+};
 
 /** Builds what the tools of a Run need of machine and repository. */
 export function toolSurroundings(parts: {

@@ -87,7 +87,7 @@ export class Endings {
         return { kind: 'stale', task: kept, paths: outcome.paths };
       }
       const undone = await this.markUndone(task.id, last.id);
-      return { kind: 'undone', task: await this.bringBack(undone), paths: outcome.paths };
+      return { kind: 'undone', task: await this.reopenUndone(undone), paths: outcome.paths };
     });
   }
 
@@ -205,7 +205,7 @@ export class Endings {
     if (finished.strange.length > 0) return finished.strange;
     // Cut off before its first write: it never was.
     if (finished.state === 'landed') await records.change(task.id, withoutPending);
-    else await this.bringBack(await this.markUndone(task.id, landingId));
+    else await this.reopenUndone(await this.markUndone(task.id, landingId));
     return [];
   }
 
@@ -224,9 +224,21 @@ export class Endings {
     const standing = withWorktree(task);
     // An earlier try may have been killed half-way, or with only the record missing.
     await keeper.settle(standing);
-    if (!(await keeper.stands(standing))) await keeper.bringBack(standing, undefined);
+    const isThere = (await keeper.stands(standing)) || (await keeper.isRegistered(standing));
+    if (!isThere) await keeper.bringBack(standing, undefined);
     await keeper.release(standing);
     return this.setState(task, 'open');
+  }
+
+  /** Once the files are as before, the Task is open again; a Worktree that something stands in the way of comes later. */
+  private async reopenUndone(task: Task): Promise<Task> {
+    try {
+      return await this.bringBack(task);
+    } catch (error) {
+      if (toTributaryError(error).code !== 'worktreeFailed') throw error;
+      await this.deps.keeper.record(withWorktree(task), 'missing');
+      return this.setState(task, 'open');
+    }
   }
 
   /** A failure that left nothing half done takes the intention back too. */

@@ -294,7 +294,9 @@ export class WorktreeKeeper {
   /** Whether git knows the Worktree and its folder is there. */
   async isRegistered(task: TaskWithWorktree): Promise<boolean> {
     const listed = await this.deps.worktrees.list();
-    return listed.some((one) => one.path === task.worktreePath && one.prunableReason === undefined);
+    const isListed = listed.some((one) => one.path === task.worktreePath && one.prunableReason === undefined);
+    // The registration of a copied or moved repository names folders of the original.
+    return isListed && (await this.deps.worktrees.owns(task.worktreePath));
   }
 
   /** Whether the Worktree is there, whole. */

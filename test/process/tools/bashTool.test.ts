@@ -111,7 +111,7 @@ describe('Bash', () => {
     fixture.answer = { kind: 'denied', reason: 'nobody is there to ask' };
     const outcome = await run('touch made');
     assert.equal(outcome.content, '[call 3]\nNot allowed: nobody is there to ask\n[not run]');
-    assert.deepEqual([outcome.isError, outcome.exitCode, outcome.mayHaveChanged], [true, null, false]);
+    assert.deepEqual([outcome.isError, outcome.exitCode, outcome.mayHaveChanged], [true, undefined, false]);
     await assert.rejects(readFile(join(fixture.root, 'made')));
   });
 
