@@ -74,7 +74,7 @@ describe('The journal', () => {
     assert.deepEqual(await store.journal.list(), []);
     assert.equal(problems[0]?.code, 'corruptFile');
     assert.ok((await readdir(directory)).includes('landing.json.corrupt-20260304T050607089'));
-    await assert.rejects(store.journal.load(id), { code: 'unknownId' });
+    await assert.rejects(store.journal.load(id), { code: 'corruptFile' });
   });
 
   it('reads a record of a newer version and refuses to change it', async () => {
