@@ -15,7 +15,7 @@ export async function startInEditor({ dir }) {
   try {
     const staged = join(out, 'extension');
     await stageExtension(staged);
-    const { folder } = await makeSample(dir);
+    const { folder, sample } = await makeSample(dir);
     const isReal = await wantsRealModel();
     const { openForPerson } = await loadSupport('forPerson', out);
     const running = await openForPerson(editor, {
@@ -24,7 +24,7 @@ export async function startInEditor({ dir }) {
       settings: { 'tributary.model.provider': isReal ? 'anthropic' : 'demo' },
       env: isReal ? process.env : withoutModel(),
     });
-    sayWhatNext({ url: running.url, folder, isReal });
+    sayWhatNext({ url: running.url, folder, isReal, sample });
     await Promise.race([running.ended, interrupted()]);
     await running.end();
     console.log(`\nEnded. The sample stays until you delete it: ${folder}`);
@@ -60,17 +60,19 @@ function interrupted() {
   });
 }
 
-function sayWhatNext({ url, folder, isReal }) {
+function sayWhatNext({ url, folder, isReal, sample }) {
+  const objective = isReal ? 'say what you want' : `type  ${bold(sample.samplePlaybook.objective)}`;
   say(`A kitchen timer whose parser gets "1h30m" wrong is open: ${folder}`);
   console.log(`
 ${url === undefined ? 'Its window opens now.' : `Open in a browser:  ${bold(url)}`}
 
 Then:
   1. Click the Tributary icon in the activity bar, on the left.
-  2. "New Task": ${isReal ? 'say what you want' : 'take the objective it suggests'}, press Enter through the questions.
-  3. Click the row that appears and watch the transcript; allow commands when it asks.
-  4. The verdict is FAIL: open the review, send the finding to an implementer by its quick fix (Ctrl+.).
-  5. PASS: accept. The change is in your files; "Undo" takes it back byte for byte.
+  2. "New Task": ${objective}
+     then Enter through the questions; as the check give  ${bold(sample.sampleTestCommand)}
+  3. Click the row that appears and watch the transcript; allow the commands it asks for.
+  4. The verdict is FAIL: point at the row, "Review Changes"; on the underlined line Ctrl+. and "Fix with an agent".
+  5. PASS: "Accept" on the row. The change is in your files; "Undo Accept" takes it back byte for byte.
 ${isReal ? '' : '\nThe model is a scripted demo: offline, free, and only good for this sample.\n'}
 Ctrl-C here ends the editor${url === undefined ? '' : ' and the page with it'}.`);
 }
