@@ -41,10 +41,12 @@ const lockWaits = [20, 50, 100, 200, 400, 800, 1_000, 1_000, 1_500, 2_000, 3_000
 /** `Git` over real processes; every command of ours goes through here. */
 export function makeGit(deps: GitDeps): Git {
   const wait = deps.wait ?? delay;
+  // Worked out once: this process does not change its own environment.
+  const env = gitEnvironment(deps.env);
   return async (command) => {
     for (let tries = 0; ; tries += 1) {
       try {
-        return await runOnce(deps, command);
+        return await runOnce(deps, env, command);
       } catch (error) {
         const pause = lockWaits[tries];
         if (pause === undefined || kindOf(error) !== 'locked') throw error;
@@ -55,13 +57,17 @@ export function makeGit(deps: GitDeps): Git {
   };
 }
 
-async function runOnce(deps: GitDeps, command: GitCommand): Promise<GitOutput> {
+async function runOnce(
+  deps: GitDeps,
+  env: Readonly<Record<string, string>>,
+  command: GitCommand,
+): Promise<GitOutput> {
   throwIfCancelled(command.signal);
   const extra = (command.config ?? []).flatMap((setting) => ['-c', setting]);
   const result = await deps.runCommand({
     command: { kind: 'args', file: 'git', args: [...fixedArguments, ...extra, ...command.args] },
     cwd: command.cwd,
-    env: gitEnvironment(deps.env, command.env),
+    env: { ...env, ...command.env },
     maxOutputBytes: Number.POSITIVE_INFINITY,
     ...(command.input === undefined ? {} : { input: command.input }),
     ...(command.signal === undefined ? {} : { signal: command.signal }),

@@ -5,8 +5,8 @@ import {
   closure,
   hasMarker,
   isSameProcessAlive,
-  listProcesses,
   type ProcessEntry,
+  scanProcesses,
   signalProcess,
   startKeyOf,
 } from './processTree';
@@ -26,18 +26,18 @@ export class CommandTree {
   private readonly marker: string;
   /** Descendants seen so far, with the key that tells them from a later process of the same pid. */
   private readonly known = new Map<number, string>();
-  private readonly rootStart: Promise<string | undefined>;
+  private rootStart: Promise<string | undefined> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isEnded = false;
 
   constructor(pid: number, marker: string) {
     this.pid = pid;
     this.marker = marker;
-    this.rootStart = startKeyOf(pid);
   }
 
   /** Starts recording descendants, often at first and each second later. */
   record(): void {
+    this.rootStart = startKeyOf(this.pid);
     let waitMs = recordFirstMs;
     const next = (): void => {
       this.timer = setTimeout(async () => {
@@ -59,17 +59,19 @@ export class CommandTree {
     this.isEnded = true;
     clearTimeout(this.timer);
     if (process.platform === 'win32') return endOnWindows(this.pid);
-    let targets = await this.find();
+    const first = await this.find();
+    let { targets } = first;
+    if (targets.length === 0 && first.isComplete) return;
     this.send(targets, 'SIGTERM');
     const softEnd = performance.now() + graceMs;
     const hardEnd = softEnd + killRoundsMs;
     while (performance.now() < hardEnd) {
       targets = await stillAlive(targets);
-      if (targets.length === 0) targets = await this.find();
+      if (targets.length === 0) ({ targets } = await this.find());
       if (targets.length === 0) return;
       if (performance.now() >= softEnd) {
         // Found anew: what was forked since the last look has to go too.
-        targets = await this.find();
+        ({ targets } = await this.find());
         this.send(targets, 'SIGKILL');
       }
       await delay(pollMs);
@@ -87,8 +89,11 @@ export class CommandTree {
   }
 
   /** Everything of this command that lives now. */
-  private async find(): Promise<ProcessEntry[]> {
-    const [all, rootStart] = await Promise.all([listProcesses(), this.rootStart]);
+  private async find(): Promise<{ targets: ProcessEntry[]; isComplete: boolean }> {
+    // The command still lives when it is ended early and nobody has asked before.
+    this.rootStart ??= startKeyOf(this.pid);
+    const [scan, rootStart] = await Promise.all([scanProcesses(), this.rootStart]);
+    const all = scan.entries;
     const own = all.find((entry) => entry.pid === process.pid);
     // Only what started after the command (or after us, if it was too quick to be read) can carry its marker.
     const earliest = Number(rootStart ?? own?.startKey ?? 0);
@@ -104,7 +109,7 @@ export class CommandTree {
       entry.sessionId === this.pid ||
       marked.has(entry.pid) ||
       this.known.get(entry.pid) === entry.startKey;
-    return closure(all, isRoot, { bySession: true });
+    return { targets: closure(all, isRoot, { bySession: true }), isComplete: scan.isComplete };
   }
 
   private async recordOnce(): Promise<void> {

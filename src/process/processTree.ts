@@ -22,10 +22,18 @@ const isLinux = process.platform === 'linux';
 
 /** All running processes, zombies left out. On Linux from /proc, elsewhere from `ps`. */
 export async function listProcesses(): Promise<ProcessEntry[]> {
-  if (!isLinux) return listWithPs();
-  const names = await readdir('/proc');
-  const entries = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readEntry));
-  return entries.filter((entry) => entry !== undefined);
+  return (await scanProcesses()).entries;
+}
+
+/** As `listProcesses`; `isComplete` is false when one went during the scan, which may have left another behind. */
+export async function scanProcesses(): Promise<{ entries: ProcessEntry[]; isComplete: boolean }> {
+  if (!isLinux) return { entries: await listWithPs(), isComplete: true };
+  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const read = await Promise.all(names.map(readEntry));
+  return {
+    entries: read.flatMap((one) => (one === 'gone' || one === 'dead' ? [] : [one])),
+    isComplete: !read.includes('gone'),
+  };
 }
 
 /** `rootPid` and everything below it, by parent, as it is now. */
@@ -44,8 +52,7 @@ export async function listMarkedProcesses(marker: string): Promise<ProcessEntry[
 /** True while the process lives and is still the one that `startKey` was read from. */
 export async function isSameProcessAlive(pid: number, startKey: string): Promise<boolean> {
   if (!isLinux) return signalProcess(pid, 0);
-  const entry = await readEntry(String(pid));
-  return entry?.startKey === startKey;
+  return (await startKeyOf(pid)) === startKey;
 }
 
 /** Direct children by pid; Linux only, empty elsewhere. Cheap: it reads one small file. */
@@ -57,7 +64,9 @@ export async function childrenOf(pid: number): Promise<number[]> {
 
 /** The start key of a process, `undefined` when it is gone or a zombie. */
 export async function startKeyOf(pid: number): Promise<string | undefined> {
-  return isLinux ? (await readEntry(String(pid)))?.startKey : String(pid);
+  if (!isLinux) return String(pid);
+  const entry = await readEntry(String(pid));
+  return typeof entry === 'string' ? undefined : entry.startKey;
 }
 
 /** Sends a signal to a pid, or to a group when negative. False when nobody was there to take it. */
@@ -108,13 +117,15 @@ export async function startVariable(pid: number, name: string): Promise<string |
     ?.slice(prefix.length);
 }
 
-async function readEntry(pid: string): Promise<ProcessEntry | undefined> {
+/** `dead`: a zombie, whose parent has not taken note of its end. */
+async function readEntry(pid: string): Promise<ProcessEntry | 'gone' | 'dead'> {
   const stat = await readProc(`/proc/${pid}/stat`);
   // The command name stands in parentheses and may hold anything, so fields count from the last one.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, parentPid, groupId, sessionId] = fields;
   const startKey = fields[19];
-  if (state === undefined || startKey === undefined || state === 'Z' || state === 'X') return undefined;
+  if (state === undefined || startKey === undefined) return 'gone';
+  if (state === 'Z' || state === 'X') return 'dead';
   return {
     pid: Number(pid),
     parentPid: Number(parentPid),

@@ -59,8 +59,13 @@ export function createToolSet(names: readonly ToolName[], context: ToolContext):
 }
 
 function bind<Input>(tool: Tool<Input>): BoundTool {
+  let spec: ToolSpec | undefined;
   return {
-    spec: { name: tool.name, description: tool.description, input_schema: schemaOf(tool.input) },
+    // At the first question: a command line that runs no agent never asks.
+    get spec() {
+      spec ??= { name: tool.name, description: tool.description, input_schema: schemaOf(tool.input) };
+      return spec;
+    },
     isCommand: tool.isCommand,
     async run(raw, call, context) {
       const parsed = tool.input.safeParse(raw);
