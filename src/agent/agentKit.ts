@@ -47,9 +47,9 @@ export interface AgentKit {
   /** The model a Run of this role uses. */
   modelFor(role: AgentRole, requested?: string): string;
   assemble(request: AssembleRequest): Assembled;
-  toolSet(role: AgentRole, context: ToolContext): ToolSet;
+  toolSet(role: AgentRole, context: ToolContext): Promise<ToolSet>;
   /** What the model is told of the role's tools; the same bytes for every Run of the role. */
-  toolSpecs(role: AgentRole): readonly ToolSpec[];
+  toolSpecs(role: AgentRole): Promise<readonly ToolSpec[]>;
   /** The messages a transcript stands for, complete and valid: every call has its one result. */
   conversation(transcript: Transcript): readonly Message[];
   parseAnswer(text: string): Answer;

@@ -7,7 +7,6 @@ import { rebuildMessages } from './context/rebuildMessages';
 import type { LanguageModel } from './languageModel';
 import { resolveBaseUrl, resolveModel } from './modelTable';
 import { type Role, resolveRole } from './roles/roles';
-import { createToolSet, toolSpecs } from './tools/toolSet';
 
 export interface AgentKitDeps {
   readonly settings: Settings;
@@ -30,14 +29,23 @@ export function createAgentKit(deps: AgentKitDeps): AgentKit {
         ...(baseUrl === undefined ? {} : { baseUrl }),
       }),
     assemble: (request) => assemble(request, resolveRole(request.role.name), settings.model.maxOutputTokens),
-    toolSet: (role, context) => createToolSet(role.tools, context),
-    toolSpecs: (role) => toolSpecs(role.tools),
+    toolSet: async (role, context) => (await tools()).createToolSet(role.tools, context),
+    toolSpecs: async (role) => (await tools()).toolSpecs(role.tools),
     conversation: rebuildMessages,
     parseAnswer,
     mend: mendRequest,
-    languageModel: deps.languageModel,
+    languageModel: () => {
+      // Whoever connects is about to run an agent.
+      tools().catch(() => undefined);
+      return deps.languageModel();
+    },
     loop: agentLoop,
   };
+}
+
+/** Loaded by the first Run: most commands of the command line have no use for them. */
+function tools(): Promise<typeof import('./tools/toolSet')> {
+  return import('./tools/toolSet');
 }
 
 /** The setting replaces the usual limit; for those who judge it can only lengthen theirs. */

@@ -17,6 +17,8 @@ export async function runCommandLine(argv: readonly string[], host: CliHost): Pr
       return reportUsage(invocation, host);
     case 'command': {
       // Help and mistakes are answered without loading the rest.
+      const { checkWithoutCompiling } = await import('../model/schemaMode');
+      checkWithoutCompiling();
       const { call } = await import('./call');
       return call(invocation.command, host);
     }

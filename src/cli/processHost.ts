@@ -1,4 +1,4 @@
-import { askOn } from './askOn';
+import { isatty } from 'node:tty';
 import type { CliHost, HostSignal, Output } from './host';
 
 /** The real process. */
@@ -12,14 +12,15 @@ export function processHost(): CliHost {
   process.on('SIGINT', () => tell('interrupt'));
   process.on('SIGTERM', () => tell('terminate'));
   process.on('SIGHUP', () => tell('terminate'));
-  const canAsk = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  // By number: naming `process.stdin` would open it at every start.
+  const canAsk = isatty(0) && isatty(2);
   return {
     env: process.env,
     directory: process.cwd(),
     stdout: outputOf(process.stdout, () => tell('terminate')),
     stderr: outputOf(process.stderr, () => undefined),
     now: () => new Date(),
-    ...(canAsk ? { ask: askOn(process.stdin, process.stderr) } : {}),
+    ...(canAsk ? { ask: askTerminal } : {}),
     onSignal(listener) {
       listeners.add(listener);
       return { dispose: () => void listeners.delete(listener) };
@@ -27,6 +28,11 @@ export function processHost(): CliHost {
     exit: (code) => process.exit(code),
     loadCore: async () => (await import('../composeCore')).composeCore,
   };
+}
+
+async function askTerminal(prompt: string, signal: AbortSignal): Promise<string | undefined> {
+  const { askOn } = await import('./askOn');
+  return askOn(process.stdin, process.stderr)(prompt, signal);
 }
 
 /** `onBroken`: the reader has gone (`| head`); what is written from then on goes nowhere. */

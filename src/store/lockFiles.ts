@@ -60,10 +60,6 @@ export class LockFiles {
     return join(this.deps.folder, `${encodeLockName(name)}.lock`);
   }
 
-  async prepare(): Promise<void> {
-    await ensureFolder(this.deps.folder);
-  }
-
   /** One try, no waiting. A dead holder's lock is taken over. */
   async tryTake(path: string): Promise<Take> {
     const nonce = randomBytes(8).toString('hex');
@@ -105,7 +101,16 @@ export class LockFiles {
   private async create(path: string, nonce: string): Promise<boolean> {
     const { owners, clock, ops } = this.deps;
     const content = { v: 1, nonce, owner: await owners.identity(), at: clock.now().toISOString() };
-    return await createFileAtomic(path, `${JSON.stringify(content)}\n`, { ops, flush: 'none' });
+    const write = (): Promise<boolean> =>
+      createFileAtomic(path, `${JSON.stringify(content)}\n`, { ops, flush: 'none' });
+    try {
+      return await write();
+    } catch (error) {
+      // The first lock of a repository; nobody looks for the folder each time.
+      if (!(error instanceof TributaryError) || !isMissing(error.cause)) throw error;
+      await ensureFolder(this.deps.folder);
+      return await write();
+    }
   }
 
   /** Who holds the lock; `undefined` when nobody does. Throws `newerStore` for a file of a newer version. */

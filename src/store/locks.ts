@@ -80,7 +80,6 @@ export class FileLocks implements Locks {
   private async takeFile(wanted: Wanted): Promise<string> {
     const { files, random } = this.deps;
     const path = files.pathOf(wanted.name);
-    await files.prepare();
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       const take = await files.tryTake(path);
       if (take.kind === 'taken') {

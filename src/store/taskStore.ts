@@ -88,7 +88,8 @@ export class FileTaskStore implements TaskStore {
       // A clock that was set back must not bring back ids that were given out.
       const next = now > last.ts ? { ts: now, counter: 1 } : { ts: last.ts, counter: last.counter + 1 };
       await ensureFolder(paths.root);
-      await records.save(paths.board, { v: 1, lastRun: next } satisfies Board);
+      // Not flushed: what is written outlives this process, and after a power cut the Runs on disk tell the last id.
+      await records.save(paths.board, { v: 1, lastRun: next } satisfies Board, { flush: 'none' });
       return makeRunId(next.ts, next.counter);
     });
   }

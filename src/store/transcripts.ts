@@ -97,7 +97,8 @@ export class FileTranscripts implements TranscriptStore {
     const { paths, ops } = this.deps;
     const path = paths.output(taskId, runId);
     await ensureFolder(paths.runs(taskId));
-    if (!(await createFileAtomic(path, text, { ops }))) {
+    // Not flushed: the same text is in the transcript, which is.
+    if (!(await createFileAtomic(path, text, { ops, flush: 'none' }))) {
       throw new TributaryError('wrongState', `${path} has been written before`, { details: { path } });
     }
   }

@@ -121,8 +121,11 @@ export class RunRoad {
   }
 
   private async newRun(task: Task, spec: RunSpec): Promise<{ role: AgentRole; run: Run }> {
-    const { kit, store, records } = this.deps;
+    const { kit, store, records, repository } = this.deps;
     const role = kit.role(spec.agent);
+    // A new Worktree begins with the base's tree; any other is looked at once it stands.
+    const base = task.packet.repository.base.commit;
+    const treeAtStart = spec.kind === 'first' ? await repository.treeOf(base) : undefined;
     const run: Run = {
       id: await store.tasks.newRunId(),
       kind: spec.kind,
@@ -132,6 +135,7 @@ export class RunRoad {
       lifecycle: 'foreground',
       instruction: spec.instruction,
       createdAt: records.now(),
+      ...(treeAtStart === undefined ? {} : { treeAtStart }),
       ...(spec.resumes === undefined ? {} : { resumes: spec.resumes }),
       owner: await store.owners.self(),
       status: { state: 'created' },
@@ -213,7 +217,9 @@ export class RunRoad {
     };
     const [reading] = await Promise.all([
       this.reading(task, role),
-      records.changeRun(task.id, run.id, (current) => ({ ...current, treeAtStart: tree })),
+      run.treeAtStart === tree
+        ? undefined
+        : records.changeRun(task.id, run.id, (current) => ({ ...current, treeAtStart: tree })),
     ]);
     if (spec.before !== undefined) {
       await files;

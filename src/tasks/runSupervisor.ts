@@ -98,7 +98,8 @@ export class RunSupervisor {
       const append = this.appender(job, writer, observed);
       if (opening.message !== undefined)
         await append({ type: 'user', content: [...opening.message], origin: opening.origin });
-      const tools = this.deps.kit.toolSet(job.role, await this.context(job, append, { checks, findings }));
+      const context = await this.context(job, append, { checks, findings });
+      const tools = await this.deps.kit.toolSet(job.role, context);
       const outcome = await this.deps.kit.loop(
         {
           model,
@@ -165,7 +166,7 @@ export class RunSupervisor {
     const header: TranscriptHeader = {
       ...this.headerOf(job),
       system: [...assembled.system],
-      tools: [...this.deps.kit.toolSpecs(job.role)],
+      tools: [...(await this.deps.kit.toolSpecs(job.role))],
       params: assembled.params,
     };
     const messages: Message[] = [{ role: 'user', content: [...assembled.message] }];
