@@ -7,8 +7,14 @@ const markdown = new MarkdownIt({ html: false, linkify: false, breaks: false, ma
 markdown.disable('image');
 markdown.validateLink = (url) => /^https?:\/\//i.test(url.trim());
 
+// Headings of a model must not mix with those of the page: all are of one level, just below its own.
+markdown.core.ruler.push('one_level', ({ tokens }) => {
+  for (const token of tokens)
+    if (token.type === 'heading_open' || token.type === 'heading_close') token.tag = 'h2';
+});
+
 const allowedTags = [
-  ...['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'ul', 'ol', 'li'],
+  ...['p', 'br', 'hr', 'h2', 'blockquote', 'ul', 'ol', 'li'],
   ...['strong', 'em', 's', 'code', 'pre', 'a', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ];
 

@@ -7,8 +7,8 @@ export const viewStateSchema = z.object({
   runId: runIdSchema.optional(),
   /** Rows whose fold is not as it would be by itself, by key. */
   folds: z.record(z.string(), z.boolean()).default({}),
-  /** The row at the top edge and how far it is scrolled out, in pixels; absent: at the end. */
-  anchor: z.object({ key: z.string(), index: z.number(), offset: z.number() }).optional(),
+  /** The row at the top edge, and the entry it shows; absent: at the end. */
+  anchor: z.object({ key: z.string(), index: z.number() }).optional(),
   /** A message that was not sent yet. */
   draft: z.string().default(''),
 });

@@ -44,6 +44,7 @@ export function App({ store, host, view, onView, reveal }: AppProps): JSX.Elemen
     open: (key) => kept.setOpen(key, true),
   });
   const { facts, runId } = state;
+  useFindKey(find.open);
   useReveal({ reveal, rows, list, state, earlier: earlier.until, open: (key) => kept.setOpen(key, true) });
 
   const page = useMemo<PageContext | undefined>(() => {
@@ -52,7 +53,10 @@ export function App({ store, host, view, onView, reveal }: AppProps): JSX.Elemen
       host,
       runId,
       isOpen: kept.isOpen,
-      setOpen: kept.setOpen,
+      setOpen: (key, isOpen) => {
+        list.current?.hold();
+        kept.setOpen(key, isOpen);
+      },
       copy: (text) => {
         host.copy({ text });
         say(t('Copied'));
@@ -70,15 +74,7 @@ export function App({ store, host, view, onView, reveal }: AppProps): JSX.Elemen
   }
   return (
     <PageProvider value={page}>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the whole page */}
-      <div
-        class="page"
-        onKeyDown={(event) => {
-          if (event.key.toLowerCase() !== 'f' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
-          event.preventDefault();
-          find.open();
-        }}
-      >
+      <div class="page">
         <Header facts={facts} onFind={find.open} />
         <main class="main">
           {find.state !== undefined && (
@@ -315,6 +311,21 @@ async function hitsOf(store: PageStore, host: Host, query: string): Promise<read
     console.warn(`find: ${String(error)}`);
     return [];
   }
+}
+
+/** Ctrl+F, or Cmd+F, wherever the focus is. */
+function useFindKey(open: () => void): void {
+  const latest = useRef(open);
+  latest.current = open;
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'f' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      latest.current();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, []);
 }
 
 interface Target extends Omit<Seeking, 'earlier'> {

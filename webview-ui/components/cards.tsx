@@ -20,7 +20,7 @@ export function AnswerCard({
   return (
     <section class="card answer">
       <div class="card-head">
-        <h3>{t('Answer')}</h3>
+        <h2>{t('Answer')}</h2>
         <CopyButton text={() => text} label={t('Copy the answer')} />
       </div>
       {answer.missing.length > 0 && (
@@ -83,7 +83,7 @@ function Places({ title, isNone, missing, children }: PlacesProps): JSX.Element 
   if (missing) return null;
   return (
     <section class={`places${isNone ? ' places-none' : ''}`}>
-      <h4>{title}</h4>
+      <h3>{title}</h3>
       {isNone ? <span class="dim">{t('None.')}</span> : <ul>{children}</ul>}
     </section>
   );
@@ -110,10 +110,10 @@ export function VerdictCard({
   return (
     <section class={`card verdict verdict-${verdict.verdict}`}>
       <div class="card-head">
-        <h3>
+        <h2>
           <Icon name={verdictIcons[verdict.verdict]} />
           {verdict.verdict === 'none' ? t('Verdict: none given') : t('Verdict: {0}', verdict.verdict)}
-        </h3>
+        </h2>
         {canFix && (
           <Button
             icon="tool"
@@ -140,7 +140,7 @@ export function VerdictCard({
       {verdict.stated !== undefined && verdict.stated !== verdict.verdict && (
         <p class="remark">{t('The verifier itself said: {0}', verdict.stated)}</p>
       )}
-      {verdict.findings.length > 0 && <h4>{t('Findings')}</h4>}
+      {verdict.findings.length > 0 && <h3>{t('Findings')}</h3>}
       <ul class="findings">
         {verdict.findings.map((finding) => (
           <FindingItem
@@ -151,7 +151,7 @@ export function VerdictCard({
           />
         ))}
       </ul>
-      <h4>{t('Checks')}</h4>
+      <h3>{t('Checks')}</h3>
       {verdict.checks.length === 0 ? (
         <p class="dim">{t('No check was run.')}</p>
       ) : (

@@ -15,10 +15,19 @@ import { endThreshold, type List, useVirtualizer } from './virtualizer';
 /** Rows from the top within which earlier ones are asked for. */
 const nearTop = 30;
 
+/** Milliseconds a row that is folded or unfolded keeps its place, wherever the end goes. */
+const holdMs = 400;
+
 /** What others may do with the list. */
 export interface ListHandle {
   focus(): void;
   toRow(position: number): void;
+  /** A row is about to be folded or unfolded. */
+  hold(): void;
+}
+
+interface Current<T> {
+  readonly current: T;
 }
 
 interface Props {
@@ -36,31 +45,40 @@ interface Props {
 export function RowList(props: Props): JSX.Element {
   const { state, facts, rows, query, handle, isLoading } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const heldUntil = useRef(0);
   const [activeKey, setActiveKey] = useState<string | undefined>(undefined);
   const wantsFocus = useRef<string | undefined>(undefined);
   const found = rows.findIndex(({ key }) => key === activeKey);
   const active = found >= 0 ? found : rows.length - 1;
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (index) => estimated(rows[index]),
-    getItemKey: (index) => rows[index]?.key ?? index,
-    // The row that has the focus stays in the document, wherever it is scrolled to.
-    rangeExtractor: (range) => withActive(range, active),
-  });
+  const list = useVirtualizer(
+    {
+      count: rows.length,
+      getScrollElement: () => scroller.current,
+      estimateSize: (index) => estimated(rows[index]),
+      getItemKey: (index) => rows[index]?.key ?? index,
+      // The row that has the focus stays in the document, wherever it is scrolled to.
+      rangeExtractor: (range) => withActive(range, active),
+    },
+    isHeld(heldUntil),
+  );
   const items = list.getVirtualItems();
-  const isAtEnd = useAnchor(list, scroller, props);
+  const isAtEnd = useAnchor(list, { scroller, heldUntil }, props);
   const unseen = useUnseen(state.revision, isAtEnd);
 
   const focusRow = (position: number): void => {
     const row = rows[Math.max(0, Math.min(position, rows.length - 1))];
     if (row === undefined) return;
     setActiveKey(row.key);
-    wantsFocus.current = row.key;
     list.scrollToIndex(rows.indexOf(row), { align: 'auto' });
+    const element = elementOf(scroller.current, row.key);
+    if (element === undefined) wantsFocus.current = row.key;
+    else element.focus({ preventScroll: true });
   };
   handle.current = {
     focus: () => focusRow(active),
+    hold: () => {
+      heldUntil.current = performance.now() + holdMs;
+    },
     toRow: (position) => {
       setActiveKey(rows[position]?.key);
       list.scrollToIndex(position, { align: 'center' });
@@ -168,7 +186,14 @@ function elementOf(root: HTMLElement | null, key: string): HTMLElement | undefin
  * Goes where one was once the rows are there, keeps note of where one is, and stays at the end while one is there.
  * Answers whether one is.
  */
-function useAnchor(list: List, scroller: { readonly current: HTMLElement | null }, props: Props): boolean {
+function useAnchor(
+  list: List,
+  {
+    scroller,
+    heldUntil,
+  }: { readonly scroller: Current<HTMLElement | null>; readonly heldUntil: Current<number> },
+  props: Props,
+): boolean {
   const { state, rows, anchor, onAnchor, onNearTop } = props;
   const isRestored = useRef(false);
   const sticks = useRef(true);
@@ -176,14 +201,18 @@ function useAnchor(list: List, scroller: { readonly current: HTMLElement | null 
     const element = scroller.current;
     // Only scrolling decides: that the list grows does not mean that one has left its end.
     const onScroll = (): void => {
-      if (element !== null && isRestored.current) sticks.current = isNearEnd(element);
+      if (element !== null && isRestored.current) sticks.current = distanceFromEnd(element) <= endThreshold;
     };
-    element?.addEventListener('scroll', onScroll);
-    return () => element?.removeEventListener('scroll', onScroll);
+    // Before the list's own listener, which renders at once.
+    element?.addEventListener('scroll', onScroll, { capture: true });
+    return () => element?.removeEventListener('scroll', onScroll, { capture: true });
   }, []);
   useLayoutEffect(() => {
-    if (isRestored.current) {
-      if (sticks.current) list.scrollToEnd();
+    if (isRestored.current && scroller.current !== null) {
+      const distance = distanceFromEnd(scroller.current);
+      if (isHeld(heldUntil)) sticks.current = distance <= endThreshold;
+      // Not when it is there already: each call renders again.
+      else if (sticks.current && distance > 1) list.scrollToEnd();
       return;
     }
     if (rows.length === 0) return;
@@ -197,7 +226,6 @@ function useAnchor(list: List, scroller: { readonly current: HTMLElement | null 
       list.scrollToEnd();
     } else {
       list.scrollToIndex(position, { align: 'start' });
-      if (anchor.offset !== 0) list.scrollBy(anchor.offset);
     }
     isRestored.current = true;
   });
@@ -208,15 +236,19 @@ function useAnchor(list: List, scroller: { readonly current: HTMLElement | null 
       const top = list.getVirtualItemForOffset(offset);
       const row = top === undefined ? undefined : rows[top.index];
       if (sticks.current || top === undefined || row === undefined) onAnchor(undefined);
-      else onAnchor({ key: row.key, index: 'index' in row ? row.index : 0, offset: offset - top.start });
+      else onAnchor({ key: row.key, index: 'index' in row ? row.index : 0 });
     }, 150);
     return () => clearTimeout(timer);
   }, [offset, rows.length]);
   return sticks.current;
 }
 
-function isNearEnd(element: HTMLElement): boolean {
-  return element.scrollHeight - element.scrollTop - element.clientHeight <= endThreshold;
+function isHeld({ current }: Current<number>): boolean {
+  return performance.now() < current;
+}
+
+function distanceFromEnd(element: HTMLElement): number {
+  return element.scrollHeight - element.scrollTop - element.clientHeight;
 }
 
 /** How many entries came since one was at the end. */

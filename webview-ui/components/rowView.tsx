@@ -106,7 +106,7 @@ function UserMessage({ row }: { readonly row: RowOf<'user'> }): JSX.Element {
     <section class={`message message-${row.origin}`}>
       <div class="message-head">
         <Icon name={row.origin === 'user' ? 'user' : 'info'} />
-        <h3>{who}</h3>
+        <h2>{who}</h2>
         <span class="dim time">{timeText(row.at)}</span>
         <CopyButton text={() => text} label={t('Copy the message')} />
       </div>
@@ -179,10 +179,10 @@ function Question({ row }: { readonly row: RowOf<'question'> }): JSX.Element {
   }
   return (
     <section class="card question">
-      <h3>
+      <h2>
         <Icon name="question" />
         {t('The agent asks to run a command')}
-      </h3>
+      </h2>
       <pre class="mono wrap command">{safe(row.command)}</pre>
       {waiting.has(row.questionId) ? (
         <AnswerButtons questionId={row.questionId} />

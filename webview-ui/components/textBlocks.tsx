@@ -161,7 +161,7 @@ export function Part({
   return (
     <section class="part">
       <div class="part-head">
-        <h4>{title}</h4>
+        <div class="part-title">{title}</div>
         {actions}
       </div>
       {children}

@@ -118,7 +118,7 @@ function Details({ row, live }: { readonly row: Row; readonly live: LiveOutput |
         >
           <TextBlock
             text={row.result === '' ? t('(empty)') : row.result}
-            shortened={row.shortened}
+            shortened={row.shortened.filter((index) => index === row.endedIndex)}
             isTerminal={row.name === 'Bash'}
             label={t('Result')}
           />
@@ -135,7 +135,8 @@ function Details({ row, live }: { readonly row: Row; readonly live: LiveOutput |
 
 /** What the model asked for, in the form that suits the tool. */
 function Input({ row }: { readonly row: Row }): JSX.Element | null {
-  const { name, input, shortened } = row;
+  const { name, input } = row;
+  const shortened = row.shortened.filter((index) => index !== row.endedIndex);
   if (input === undefined) return null;
   const text = (key: string): string => rawField(input, key);
   const path = text('file_path');

@@ -17,8 +17,11 @@ export type List = Virtualizer<HTMLDivElement, HTMLElement>;
 /** Pixels from the end within which one counts as being there. */
 export const endThreshold = 48;
 
-/** A list of which only the visible part is drawn. What comes before does not move what is read. */
-export function useVirtualizer(options: Options): List {
+/**
+ * A list of which only the visible part is drawn. What comes before does not move what is read; what grows while one
+ * is at the end keeps the end in view, unless `isHeld`.
+ */
+export function useVirtualizer(options: Options, isHeld: boolean): List {
   const rerender = useRerender();
   const latest = useRef(rerender);
   latest.current = rerender;
@@ -29,7 +32,7 @@ export function useVirtualizer(options: Options): List {
     observeElementRect,
     observeElementOffset,
     overscan: 8,
-    anchorTo: 'end',
+    anchorTo: isHeld ? 'start' : 'end',
     scrollEndThreshold: endThreshold,
     onChange: () => latest.current(),
   };
