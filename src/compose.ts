@@ -116,6 +116,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       providedCodeActionKinds: FindingActions.kinds,
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => void boards.refresh()),
+    onRepositoryMade(() => void boards.refresh()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void boards.refresh()),
     settings.onDidChange(renew),
     secrets.onDidChange(renew),
@@ -146,6 +147,12 @@ export function compose(context: vscode.ExtensionContext): Composed {
       log.dispose();
     },
   };
+}
+
+/** A folder that was none becomes a repository, or ceases to be one. */
+function onRepositoryMade(listener: () => void): vscode.Disposable {
+  const watcher = vscode.workspace.createFileSystemWatcher('**/.git', false, true, false);
+  return vscode.Disposable.from(watcher, watcher.onDidCreate(listener), watcher.onDidDelete(listener));
 }
 
 /** Nothing of a workspace that is not trusted is looked at. */

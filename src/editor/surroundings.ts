@@ -92,6 +92,7 @@ export class Surroundings implements vscode.Disposable {
 
   private stateOf(hasFailed: boolean): string {
     const { boards } = this.deps;
+    if (!vscode.workspace.isTrusted) return 'untrusted';
     if (!boards.isSearched) return 'loading';
     if (hasFailed) return 'failed';
     return boards.repositories.length === 0 ? 'noRepository' : 'ready';

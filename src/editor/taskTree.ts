@@ -117,8 +117,9 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
   rowOf(node: TreeNode): RowContent {
     const { boards, inbox, activities } = this.deps;
     if (node.kind === 'repository') {
+      const place = boards.repositories.find(({ commonDir }) => commonDir === node.repositoryId);
       const board = boards.all.find(({ id }) => id === node.repositoryId);
-      return repositoryRow(board?.label ?? '', board?.tasks.length ?? 0);
+      return repositoryRow(place?.label ?? '', board?.tasks.length ?? 0);
     }
     if (node.kind === 'question') {
       const question = inbox.pending.find(({ id }) => id === node.questionId);
@@ -144,9 +145,10 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
   private childrenOf(parent: TreeNode | undefined): TreeNode[] {
     const { boards } = this.deps;
     if (parent === undefined) {
-      const boardsWithTasks = boards.all.filter((board) => board.tasks.length > 0);
-      if (this.isGrouped) return boardsWithTasks.map(({ id }) => this.nodes.repository(id));
-      return boardsWithTasks.flatMap(({ tasks }) => this.taskNodes(tasks));
+      // Without any Task the view says what to do instead.
+      if (boards.all.every(({ tasks }) => tasks.length === 0)) return [];
+      if (this.isGrouped) return boards.repositories.map(({ commonDir }) => this.nodes.repository(commonDir));
+      return boards.all.flatMap(({ tasks }) => this.taskNodes(tasks));
     }
     if (parent.kind === 'repository')
       return this.taskNodes(boards.all.find(({ id }) => id === parent.repositoryId)?.tasks ?? []);

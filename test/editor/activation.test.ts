@@ -103,7 +103,7 @@ describe('the extension', () => {
   it('offers a next step as a button in every state without Tasks', () => {
     const states = [
       'workspaceFolderCount == 0',
-      '!isWorkspaceTrusted',
+      'untrusted',
       'noRepository',
       'failed',
       '!tributary.hasModel',

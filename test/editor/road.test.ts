@@ -19,7 +19,9 @@ import {
 
 const source = 'src/duration.js';
 
-describe('a Task in the editor', () => {
+describe('a Task in the editor', function () {
+  // Opening editors takes its time where machines are slow.
+  this.timeout(180_000);
   let parts: Parts;
   let task: Task;
   let original: string;
@@ -35,10 +37,11 @@ describe('a Task in the editor', () => {
   const call = (id: string, argument: object = { taskId: task.id }): Thenable<unknown> =>
     vscode.commands.executeCommand(id, argument);
 
-  before(async function () {
-    this.timeout(180_000);
+  before(async () => {
     // In a browser the editor saves by itself; here unsaved text is wanted.
-    await vscode.workspace.getConfiguration('files').update('autoSave', 'off', vscode.ConfigurationTarget.Global);
+    await vscode.workspace
+      .getConfiguration('files')
+      .update('autoSave', 'off', vscode.ConfigurationTarget.Global);
     parts = await extensionParts();
     original = await inCheckout();
     await parts.consent.set((await board(parts)).id, true);

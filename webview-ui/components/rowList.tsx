@@ -18,6 +18,9 @@ const nearTop = 30;
 /** Milliseconds a row that is folded or unfolded keeps its place, wherever the end goes. */
 const holdMs = 400;
 
+/** Milliseconds the list takes at most to be where it was told to go. */
+const settleMs = 500;
+
 /** What others may do with the list. */
 export interface ListHandle {
   focus(): void;
@@ -28,6 +31,12 @@ export interface ListHandle {
 
 interface Current<T> {
   readonly current: T;
+}
+
+interface Refs {
+  readonly scroller: Current<HTMLElement | null>;
+  readonly heldUntil: Current<number>;
+  readonly quietUntil: { current: number };
 }
 
 interface Props {
@@ -46,6 +55,7 @@ export function RowList(props: Props): JSX.Element {
   const { state, facts, rows, query, handle, isLoading } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const heldUntil = useRef(0);
+  const quietUntil = useRef(performance.now() + settleMs);
   const [activeKey, setActiveKey] = useState<string | undefined>(undefined);
   const wantsFocus = useRef<string | undefined>(undefined);
   const found = rows.findIndex(({ key }) => key === activeKey);
@@ -62,13 +72,14 @@ export function RowList(props: Props): JSX.Element {
     isHeld(heldUntil),
   );
   const items = list.getVirtualItems();
-  const isAtEnd = useAnchor(list, { scroller, heldUntil }, props);
+  const isAtEnd = useAnchor(list, { scroller, heldUntil, quietUntil }, props);
   const unseen = useUnseen(state.revision, isAtEnd);
 
   const focusRow = (position: number): void => {
     const row = rows[Math.max(0, Math.min(position, rows.length - 1))];
     if (row === undefined) return;
     setActiveKey(row.key);
+    quietUntil.current = performance.now() + settleMs;
     list.scrollToIndex(rows.indexOf(row), { align: 'auto' });
     const element = elementOf(scroller.current, row.key);
     if (element === undefined) wantsFocus.current = row.key;
@@ -81,6 +92,7 @@ export function RowList(props: Props): JSX.Element {
     },
     toRow: (position) => {
       setActiveKey(rows[position]?.key);
+      quietUntil.current = performance.now() + settleMs;
       list.scrollToIndex(position, { align: 'center' });
     },
   };
@@ -95,7 +107,10 @@ export function RowList(props: Props): JSX.Element {
   useEffect(() => highlight(scroller.current, query));
   const first = items[0]?.index ?? 0;
   useEffect(() => {
-    if (first <= nearTop && state.from > 0 && !isLoading) props.onNearTop();
+    if (first > nearTop || state.from === 0 || isLoading) return undefined;
+    // While the list goes to a row by its position, nothing may come before it: the position would be another row's.
+    const timer = setTimeout(props.onNearTop, Math.max(0, quietUntil.current - performance.now()));
+    return () => clearTimeout(timer);
   });
 
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -186,14 +201,7 @@ function elementOf(root: HTMLElement | null, key: string): HTMLElement | undefin
  * Goes where one was once the rows are there, keeps note of where one is, and stays at the end while one is there.
  * Answers whether one is.
  */
-function useAnchor(
-  list: List,
-  {
-    scroller,
-    heldUntil,
-  }: { readonly scroller: Current<HTMLElement | null>; readonly heldUntil: Current<number> },
-  props: Props,
-): boolean {
+function useAnchor(list: List, { scroller, heldUntil, quietUntil }: Refs, props: Props): boolean {
   const { state, rows, anchor, onAnchor, onNearTop } = props;
   const isRestored = useRef(false);
   const sticks = useRef(true);
@@ -225,6 +233,7 @@ function useAnchor(
     if (anchor === undefined || sticks.current) {
       list.scrollToEnd();
     } else {
+      quietUntil.current = performance.now() + settleMs;
       list.scrollToIndex(position, { align: 'start' });
     }
     isRestored.current = true;
