@@ -91,10 +91,11 @@ function environment(server: StrictServer | undefined): Record<string, string> {
   return { ...testGitEnvironment(), ...model };
 }
 
-function endOf(child: ReturnType<typeof spawn>): Promise<number | null> {
+/** The exit code, or the signal that ended it. */
+function endOf(child: ReturnType<typeof spawn>): Promise<number | string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', resolve);
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });
 }
 
