@@ -117,7 +117,10 @@ describe('The demo server through the real SDK and the real tools', () => {
   it('says honestly that nothing was run when commands are denied', async () => {
     await writeProject(root, sampleFiles);
     const first = await drive({ client, root, agent: 'general', kind: 'first', objective, mayRun: false });
-    assert.match(first.answer, /could not be run[\s\S]*BLOCKERS:\n- The command was not allowed/);
+    assert.match(
+      first.answer,
+      /could not be run[\s\S]*BLOCKERS:\n- The command was not run to its end: it was not allowed/,
+    );
     assert.equal(first.commands.length, 0);
     const verify = await drive({
       client,
