@@ -213,6 +213,18 @@ describe('the transcript page', () => {
       assert.equal(await button(one, /Jump to latest/).count(), 0);
     });
 
+    it('does not pull back who leaves its end by keyboard', async () => {
+      const one = await open(
+        liveStory(Array.from({ length: 40 }, (_, number) => said(`Message ${number}`)).flat()),
+      );
+      await row(one, 'Message 39').waitFor();
+      // The browser scrolls to what gets the focus before anybody hears that it scrolled.
+      await one.page.evaluate(`[...document.querySelectorAll('.row')]
+        .sort((a, b) => a.dataset.index - b.dataset.index)[0].focus()`);
+      await until(one, 'document.querySelector(".to-latest")');
+      assert.equal(await isAtEnd(one), false);
+    });
+
     it('counts a retry down, until the next attempt', async () => {
       const one = await open(liveStory());
       const retry = {

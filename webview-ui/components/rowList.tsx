@@ -205,6 +205,7 @@ function useAnchor(list: List, { scroller, heldUntil, quietUntil }: Refs, props:
   const { state, rows, anchor, onAnchor, onNearTop } = props;
   const isRestored = useRef(false);
   const sticks = useRef(true);
+  const lastSize = useRef('');
   useLayoutEffect(() => {
     const element = scroller.current;
     // Only scrolling decides: that the list grows does not mean that one has left its end.
@@ -217,10 +218,15 @@ function useAnchor(list: List, { scroller, heldUntil, quietUntil }: Refs, props:
   }, []);
   useLayoutEffect(() => {
     if (isRestored.current && scroller.current !== null) {
+      const { scrollHeight, clientHeight } = scroller.current;
       const distance = distanceFromEnd(scroller.current);
+      const size = `${scrollHeight} ${clientHeight}`;
+      // Only what grew moves the end. Where it stands still, somebody is scrolling and the event is yet to come.
+      const hasGrown = size !== lastSize.current;
+      lastSize.current = size;
       if (isHeld(heldUntil)) sticks.current = distance <= endThreshold;
       // Not when it is there already: each call renders again.
-      else if (sticks.current && distance > 1) list.scrollToEnd();
+      else if (sticks.current && hasGrown && distance > 1) list.scrollToEnd();
       return;
     }
     if (rows.length === 0) return;
