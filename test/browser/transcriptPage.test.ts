@@ -503,17 +503,11 @@ describe('the transcript page', () => {
       });
   });
 
+  /** Scrolls up until earlier entries are asked for; what is read then must stay where it is when they come. */
   async function scrollUntilEarlier(one: StandalonePage): Promise<void> {
-    const { page } = one;
-    const setSize = () => page.evaluate<string>('document.querySelector(".list-space").style.height');
-    const before = await setSize();
-    for (let step = 0; step < 400 && (await setSize()) === before; step += 1)
-      await page.mouse.wheel(0, -4_000);
-    const seen = await page.evaluate<readonly [string, number]>(firstSeen);
-    await page.waitForTimeout(600);
-    const [key, top] = await page.evaluate<readonly [string, number]>(firstSeen);
-    assert.equal(key, seen[0]);
-    assert.ok(Math.abs(top - seen[1]) < 60, `moved from ${seen[1]} to ${top}`);
+    const result = moveSchema.parse(await one.page.evaluate(scrollToEarlier));
+    assert.ok(result.rowsAfter > result.rowsBefore, 'earlier ones came');
+    assert.ok(Math.abs(result.after - result.before) < 4, `moved from ${result.before} to ${result.after}`);
   }
 
   async function settledTop(one: StandalonePage): Promise<string> {
@@ -521,6 +515,13 @@ describe('the transcript page', () => {
     const [, , text] = await one.page.evaluate<readonly [string, number, string]>(firstSeen);
     return /echo \d+/.exec(text)?.[0] ?? text;
   }
+});
+
+const moveSchema = z.object({
+  before: z.number(),
+  after: z.number(),
+  rowsBefore: z.number(),
+  rowsAfter: z.number(),
 });
 
 const axeResult = z.object({
@@ -542,6 +543,30 @@ async function isAtEnd({ page }: StandalonePage): Promise<boolean> {
   await page.waitForTimeout(100);
   return await page.evaluate<boolean>(endReached);
 }
+
+/** The last row is always drawn, so that its position says how many there are. */
+const scrollToEarlier = `(async () => {
+  const list = document.querySelector('.list');
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const count = () => Math.max(...[...document.querySelectorAll('.row')].map((row) => Number(row.dataset.index)));
+  const rowsBefore = count();
+  while (list.getAttribute('aria-busy') !== 'true' && count() === rowsBefore) {
+    list.scrollBy(0, -600);
+    await frame();
+  }
+  const edge = list.getBoundingClientRect();
+  const read = [...document.querySelectorAll('.row')].find((row) => {
+    const { top, bottom } = row.getBoundingClientRect();
+    return top >= edge.top + 40 && bottom <= edge.bottom;
+  });
+  const key = read.dataset.key;
+  const place = () => [...document.querySelectorAll('.row')].find((row) => row.dataset.key === key)
+    .getBoundingClientRect().top;
+  const before = place();
+  while (list.getAttribute('aria-busy') === 'true' || count() === rowsBefore) await frame();
+  for (let settle = 0; settle < 20; settle += 1) await frame();
+  return { before, after: place(), rowsBefore, rowsAfter: count() };
+})()`;
 
 /** Key, place and text of the first tool row that is wholly seen. */
 const firstSeen = `(() => {
