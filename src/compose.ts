@@ -104,6 +104,11 @@ export function compose(context: vscode.ExtensionContext): Composed {
     log,
     transcripts,
     memory: context.workspaceState,
+    suggestion: async () => {
+      if (settings.now.model.provider !== 'demo') return undefined;
+      const { suggestedTask } = await import('./composeSample');
+      return suggestedTask;
+    },
     makeSample: async () => {
       const { makeSample } = await import('./composeSample');
       return makeSample(join(context.globalStorageUri.fsPath, 'samples'), process.env);

@@ -1,8 +1,12 @@
 import { appendFile, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createSampleRepository } from './demo/sampleRepository';
+import { samplePlaybook } from './demo/samplePlaybook';
+import { createSampleRepository, sampleTestCommand } from './demo/sampleRepository';
 import { makeGit } from './git/plumbing';
 import { runCommand } from './process/runCommand';
+
+/** The one Task the offline model can do in the sample. */
+export const suggestedTask = { objective: samplePlaybook.objective, checks: [sampleTestCommand] };
 
 /**
  * Makes the sample repository in a fresh folder under `parent`; answers the folder. The demo model is chosen in

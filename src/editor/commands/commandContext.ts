@@ -26,8 +26,16 @@ export interface CommandContext {
   readonly transcripts: TranscriptPanels;
   /** Remembers per workspace. */
   readonly memory: Memory;
+  /** What a first Task could be, where the model knows only certain ones. */
+  readonly suggestion: () => Promise<SuggestedTask | undefined>;
   /** Makes the sample repository in a fresh folder; answers the folder. */
   readonly makeSample: () => Promise<string>;
+}
+
+/** Filled in beforehand; the user may change it. */
+export interface SuggestedTask {
+  readonly objective: string;
+  readonly checks: readonly string[];
 }
 
 /** One command; `argument` is whatever the editor hands over: a row of the tree, `{taskId, runId?}`, a file, nothing. */

@@ -49,12 +49,12 @@ async function asked(
   argument: unknown,
 ): Promise<Draft | undefined> {
   const given = givenOf(argument);
-  const bases = await board.core.tasks.bases();
+  const [bases, suggested] = await Promise.all([board.core.tasks.bases(), context.suggestion()]);
   const draft: Draft = {
-    objective: given.objective ?? selectedText(),
+    objective: given.objective ?? (selectedText() || (suggested?.objective ?? '')),
     agent: given.agent ?? 'general',
     base: given.base ?? 'HEAD',
-    checks: given.checks ?? rememberedChecks(context, board),
+    checks: given.checks ?? rememberedChecks(context, board) ?? suggested?.checks ?? [],
   };
   const questions = [
     ...(given.objective === undefined ? [askObjective] : []),
@@ -186,7 +186,7 @@ function checksKey(board: LiveBoard): string {
   return `checks:${board.id}`;
 }
 
-function rememberedChecks(context: CommandContext, board: LiveBoard): readonly string[] {
+function rememberedChecks(context: CommandContext, board: LiveBoard): readonly string[] | undefined {
   const parsed = z.array(z.string()).safeParse(context.memory.get(checksKey(board)));
-  return parsed.success ? parsed.data : [];
+  return parsed.success ? parsed.data : undefined;
 }
