@@ -13,7 +13,6 @@ export type GitFailureKind =
   | 'noWorkTree'
   | 'unknownRevision'
   | 'alreadyLocked'
-  | 'notLocked'
   | 'notAWorktree'
   | 'other';
 
@@ -39,7 +38,6 @@ const rows: readonly Row[] = [
   { pattern: /cannot lock ref [\s\S]*unable to resolve reference/, code: 'stale', kind: 'refMoved' },
   { pattern: /is already (checked out|used by worktree) at/, code: 'branchInUse', kind: 'refExists' },
   { pattern: /is already locked/, code: 'worktreeFailed', kind: 'alreadyLocked' },
-  { pattern: /is not locked/, code: 'worktreeFailed', kind: 'notLocked' },
   { pattern: /is not a working tree/, code: 'worktreeMissing', kind: 'notAWorktree' },
   {
     pattern:

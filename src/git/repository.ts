@@ -189,14 +189,13 @@ export class GitRepository implements Repository {
   async resolveBase(ref = 'HEAD', signal?: AbortSignal): Promise<Base> {
     // A leading colon would be a search or an index entry; a dash an option.
     if (/^(-|:|$)/.test(ref) || /[\0\n]/.test(ref)) throw unknownBase(ref);
-    const [commit, behind] = await Promise.all([
-      this.commitAndTree(ref, signal),
-      this.behindUpstream(ref, signal),
-    ]);
-    if (commit === undefined) {
+    const found = await this.commitAndUpstream(ref, signal);
+    if (found === undefined) {
       if (ref === 'HEAD') await this.head(signal);
       throw unknownBase(ref);
     }
+    const { commit, upstream } = found;
+    const behind = upstream === undefined ? undefined : await this.countBetween(commit, upstream, signal);
     return behind === undefined ? { ref, commit } : { ref, commit, behind };
   }
 
@@ -253,25 +252,34 @@ export class GitRepository implements Repository {
     return this.ask(['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]);
   }
 
-  /** The commit that `ref` names; its tree is kept for `treeOf`. One git for both. */
-  private async commitAndTree(ref: string, signal?: AbortSignal): Promise<string | undefined> {
+  /** The commit that `ref` names and, where it is a branch with one, its upstream's; the tree is kept for `treeOf`. */
+  private async commitAndUpstream(
+    ref: string,
+    signal?: AbortSignal,
+  ): Promise<{ commit: string; upstream?: string } | undefined> {
+    // The upstream comes last: without one git answers the others and then fails.
+    const asked = [
+      `${ref}^{commit}`,
+      `${ref}^{tree}`,
+      `${ref.replace(/^refs\/heads\//, '')}@{upstream}^{commit}`,
+    ];
     const output = await this.git({
       cwd: this.facts.root,
       args: ['cat-file', '--batch-check=%(objectname)', '-z'],
-      input: encodePath(`${ref}^{commit}\0${ref}^{tree}\0`),
+      input: encodePath(asked.map((one) => `${one}\0`).join('')),
+      okCodes: [0, 128],
       signal,
     });
-    const [commit = '', tree = ''] = decodePath(output.stdout).split('\n');
+    const [commit = '', tree = '', upstream = ''] = decodePath(output.stdout).split('\n');
     if (!isObjectName(commit)) return undefined;
     if (isObjectName(tree)) this.trees.set(commit, tree);
-    return commit;
+    return isObjectName(upstream) ? { commit, upstream } : { commit };
   }
 
-  /** Commits the upstream has and `ref` has not; `undefined` without an upstream. */
-  private async behindUpstream(ref: string, signal?: AbortSignal): Promise<number | undefined> {
-    const short = ref.replace(/^refs\/heads\//, '');
-    const range = `${ref}..${short}@{upstream}`;
-    const count = await this.ask(['rev-list', '--count', '--end-of-options', range, '--'], signal);
+  /** Commits that `to` has and `from` has not. */
+  private async countBetween(from: string, to: string, signal?: AbortSignal): Promise<number | undefined> {
+    if (from === to) return 0;
+    const count = await this.ask(['rev-list', '--count', `${from}..${to}`, '--'], signal);
     return count === undefined ? undefined : Number(count);
   }
 

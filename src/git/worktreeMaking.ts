@@ -126,13 +126,7 @@ async function takeBranch(
   request: MakeWorktree,
   undo: Array<() => Promise<void>>,
 ): Promise<void> {
-  const { branch, commit } = request;
-  const tip = await tipOf(git, facts, branch);
-  if (tip !== undefined) {
-    if (!request.mayReuseBranch) throw branchInUse(branch, 'it exists');
-    await proveReusable(git, facts, { branch, commit, tip });
-    return;
-  }
+  const { branch, commit, mayReuseBranch } = request;
   const remove = async (): Promise<void> => {
     await git({ cwd: facts.root, args: ['update-ref', '-d', branch, commit] });
   };
@@ -140,13 +134,20 @@ async function takeBranch(
     // No signal: whether the branch is ours to take back must be certain.
     await git({ cwd: facts.root, args: ['update-ref', branch, commit, zeroName(commit)] });
   } catch (error) {
-    if (error instanceof TributaryError && error.code === 'branchInUse')
-      throw branchInUse(branch, 'it exists');
+    const tip = await tipOf(git, facts, branch);
+    if (isBranchInUse(error)) {
+      if (tip === undefined || !mayReuseBranch) throw branchInUse(branch, 'it exists');
+      return proveReusable(git, facts, { branch, commit, tip });
+    }
     // A git that was killed may have written the ref before.
-    if ((await tipOf(git, facts, branch)) === commit) await remove();
+    if (tip === commit) await remove();
     throw error;
   }
   undo.push(remove);
+}
+
+function isBranchInUse(error: unknown): boolean {
+  return error instanceof TributaryError && error.code === 'branchInUse';
 }
 
 async function tipOf(git: Git, facts: RepositoryFacts, branch: string): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TributaryError } from '../base/errors';
 import { findAdminDirectory, ownsWorktree, unlessMissing } from './checkouts';
@@ -169,12 +169,12 @@ export class GitWorktrees implements Worktrees {
 
   async setLock(path: string, reason: string | undefined): Promise<void> {
     const { git, facts, withGitLock } = this.deps;
-    const args = reason === undefined ? ['unlock'] : ['lock', '--reason', reason];
+    if (reason === undefined) return withGitLock(() => unlock(facts.commonDir, path), {});
     try {
-      await withGitLock(() => git({ cwd: facts.root, args: ['worktree', ...args, '--', path] }), {});
+      const args = ['worktree', 'lock', '--reason', reason, '--', path];
+      await withGitLock(() => git({ cwd: facts.root, args }), {});
     } catch (error) {
-      const harmless = reason === undefined ? 'notLocked' : 'alreadyLocked';
-      if (kindOf(error) !== harmless) throw error;
+      if (kindOf(error) !== 'alreadyLocked') throw error;
     }
   }
 
@@ -186,4 +186,15 @@ export class GitWorktrees implements Worktrees {
   owns(path: string): Promise<boolean> {
     return ownsWorktree(this.deps.facts.commonDir, path);
   }
+}
+
+/** What `git worktree unlock` does, without a process: the lock is the file `locked` (gitrepository-layout). */
+async function unlock(commonDir: string, path: string): Promise<void> {
+  const directory = await findAdminDirectory(commonDir, path);
+  if (directory === undefined) {
+    throw new TributaryError('worktreeMissing', `there is no worktree at ${path}: git does not know it`, {
+      details: { path },
+    });
+  }
+  await rm(join(directory, 'locked'), { force: true });
 }

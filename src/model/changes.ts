@@ -20,9 +20,11 @@ export const fileChangeSchema = z.object({
 export type FileChange = z.infer<typeof fileChangeSchema>;
 
 /** What differs between a base commit and a tree. */
-export const changeSetSchema = z.object({
-  base: z.string(),
-  tree: z.string(),
-  files: z.array(fileChangeSchema),
-});
+export const changeSetSchema = z.lazy(() =>
+  z.object({
+    base: z.string(),
+    tree: z.string(),
+    files: z.array(fileChangeSchema),
+  }),
+);
 export type ChangeSet = z.infer<typeof changeSetSchema>;

@@ -19,45 +19,51 @@ export const conflictSchema = z.object({
 export type Conflict = z.infer<typeof conflictSchema>;
 
 /** What a Landing would do; computed in the object store, nothing written. */
-export const previewSchema = z.object({
-  taskId: taskIdSchema,
-  base: z.string(),
-  /** The tree of the user's working tree, dirty files included. */
-  ours: z.string(),
-  /** The tree of the Snapshot. */
-  theirs: z.string(),
-  merged: z.string(),
-  paths: z.array(landingPathSchema),
-  conflicts: z.array(conflictSchema),
-});
+export const previewSchema = z.lazy(() =>
+  z.object({
+    taskId: taskIdSchema,
+    base: z.string(),
+    /** The tree of the user's working tree, dirty files included. */
+    ours: z.string(),
+    /** The tree of the Snapshot. */
+    theirs: z.string(),
+    merged: z.string(),
+    paths: z.array(landingPathSchema),
+    conflicts: z.array(conflictSchema),
+  }),
+);
 export type Preview = z.infer<typeof previewSchema>;
 
 /** Raw bytes of one path on either side of a Landing, as the journal keeps them. */
-export const landedSideSchema = z.union([
-  z.object({ kind: z.literal('absent') }),
-  z.object({
-    kind: z.literal('file'),
-    sha256: z.string(),
-    executable: z.boolean(),
-    /** All permission bits (0o777), where they are to be given back; two files that differ only here are the same. */
-    mode: z.number().int().min(0).max(0o777).optional(),
-  }),
-  z.object({ kind: z.literal('symlink'), target: z.string() }),
-]);
+export const landedSideSchema = z.lazy(() =>
+  z.union([
+    z.object({ kind: z.literal('absent') }),
+    z.object({
+      kind: z.literal('file'),
+      sha256: z.string(),
+      executable: z.boolean(),
+      /** All permission bits (0o777), where they are to be given back; two files that differ only here are the same. */
+      mode: z.number().int().min(0).max(0o777).optional(),
+    }),
+    z.object({ kind: z.literal('symlink'), target: z.string() }),
+  ]),
+);
 export type LandedSide = z.infer<typeof landedSideSchema>;
 
 /** `journal/<landingId>/landing.json`: enough to finish, to take back, and to say what happened. */
-export const landingRecordSchema = z.object({
-  v: z.literal(1),
-  id: landingIdSchema,
-  taskId: taskIdSchema,
-  at: z.string(),
-  checkout: z.string(),
-  /** `writing`: begun, files may be half done; `undoing` the same the other way. */
-  state: z.enum(['writing', 'landed', 'undoing', 'undone']),
-  ours: z.string(),
-  merged: z.string(),
-  /** File contents lie beside it as `before/<n>` and `after/<n>`, n the index in this list. */
-  paths: z.array(z.object({ path: z.string(), before: landedSideSchema, after: landedSideSchema })),
-});
+export const landingRecordSchema = z.lazy(() =>
+  z.object({
+    v: z.literal(1),
+    id: landingIdSchema,
+    taskId: taskIdSchema,
+    at: z.string(),
+    checkout: z.string(),
+    /** `writing`: begun, files may be half done; `undoing` the same the other way. */
+    state: z.enum(['writing', 'landed', 'undoing', 'undone']),
+    ours: z.string(),
+    merged: z.string(),
+    /** File contents lie beside it as `before/<n>` and `after/<n>`, n the index in this list. */
+    paths: z.array(z.object({ path: z.string(), before: landedSideSchema, after: landedSideSchema })),
+  }),
+);
 export type LandingRecord = z.infer<typeof landingRecordSchema>;

@@ -31,23 +31,27 @@ export const messageSchema = z.object({
 export type Message = z.infer<typeof messageSchema>;
 
 /** A tool as the model is told of it. `input_schema` is JSON Schema. */
-export const toolSpecSchema = z.object({
-  name: z.string(),
-  description: z.string(),
-  input_schema: z.looseObject({ type: z.literal('object') }),
-});
+export const toolSpecSchema = z.lazy(() =>
+  z.object({
+    name: z.string(),
+    description: z.string(),
+    input_schema: z.looseObject({ type: z.literal('object') }),
+  }),
+);
 export type ToolSpec = z.infer<typeof toolSpecSchema>;
 
 /** Why the model stopped, in the API's words; one we do not know is kept as it came. */
 export const stopReasonSchema = z.string();
 
 /** What a request carries besides messages; constant within a Run, so that the cached prefix holds. */
-export const modelParamsSchema = z.object({
-  model: z.string(),
-  maxTokens: z.number().int().positive(),
-  thinking: z.looseObject({ type: z.string() }).optional(),
-  effort: z.string().optional(),
-});
+export const modelParamsSchema = z.lazy(() =>
+  z.object({
+    model: z.string(),
+    maxTokens: z.number().int().positive(),
+    thinking: z.looseObject({ type: z.string() }).optional(),
+    effort: z.string().optional(),
+  }),
+);
 export type ModelParams = z.infer<typeof modelParamsSchema>;
 
 /** The text of a message: its text blocks joined by a blank line. */

@@ -44,32 +44,34 @@ function isInside(glob: string): boolean {
 }
 
 /** The frozen contract of a Task. */
-export const taskPacketSchema = z.object({
-  v: z.literal(1),
-  objective: z.string().trim().min(1),
-  /** Globs the Task may touch, relative to the repository root. */
-  scope: z
-    .array(z.string().min(1).refine(isInside, 'a scope is relative to the repository and stays inside it'))
-    .min(1)
-    .default(['**']),
-  repository: z.object({ root: z.string(), head: commitSchema, base: baseSchema }),
-  branchPolicy: z
-    .object({ mayBranch: z.boolean(), namePattern: z.string() })
-    .default({ mayBranch: false, namePattern: 'tributary/*' }),
-  acceptanceTests: z.array(acceptanceTestSchema).default([]),
-  escalation: z
-    .object({
-      onFailure: escalationRuleSchema,
-      onTimeout: escalationRuleSchema,
-      outOfScope: escalationRuleSchema,
-      tell: z.string(),
-    })
-    .default({
-      onFailure: { kind: 'ask' },
-      onTimeout: { kind: 'ask' },
-      outOfScope: { kind: 'ask' },
-      tell: 'user',
-    }),
-  limits: limitsSchema.default({ turns: 200, runsPerRoot: 20 }),
-});
+export const taskPacketSchema = z.lazy(() =>
+  z.object({
+    v: z.literal(1),
+    objective: z.string().trim().min(1),
+    /** Globs the Task may touch, relative to the repository root. */
+    scope: z
+      .array(z.string().min(1).refine(isInside, 'a scope is relative to the repository and stays inside it'))
+      .min(1)
+      .default(['**']),
+    repository: z.object({ root: z.string(), head: commitSchema, base: baseSchema }),
+    branchPolicy: z
+      .object({ mayBranch: z.boolean(), namePattern: z.string() })
+      .default({ mayBranch: false, namePattern: 'tributary/*' }),
+    acceptanceTests: z.array(acceptanceTestSchema).default([]),
+    escalation: z
+      .object({
+        onFailure: escalationRuleSchema,
+        onTimeout: escalationRuleSchema,
+        outOfScope: escalationRuleSchema,
+        tell: z.string(),
+      })
+      .default({
+        onFailure: { kind: 'ask' },
+        onTimeout: { kind: 'ask' },
+        outOfScope: { kind: 'ask' },
+        tell: 'user',
+      }),
+    limits: limitsSchema.default({ turns: 200, runsPerRoot: 20 }),
+  }),
+);
 export type TaskPacket = z.infer<typeof taskPacketSchema>;

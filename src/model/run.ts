@@ -47,26 +47,28 @@ export const runStateSchema = z.discriminatedUnion('state', [
 export type RunState = z.infer<typeof runStateSchema>;
 export type RunStateName = RunState['state'];
 
-export const runSchema = z.object({
-  id: runIdSchema,
-  kind: runKindSchema,
-  agent: z.string(),
-  model: z.string(),
-  context: contextModeSchema,
-  lifecycle: lifecycleSchema,
-  instruction: z.string(),
-  createdAt: z.string(),
-  parentRunId: runIdSchema.optional(),
-  parentToolCallId: z.string().optional(),
-  spawnedBy: runIdSchema.optional(),
-  /** The Run this one goes on from, message for message. */
-  resumes: runIdSchema.optional(),
-  /** The Worktree's tree when the Run began; absent until then. */
-  treeAtStart: z.string().optional(),
-  owner: ownerRefSchema,
-  status: runStateSchema,
-  usage: usageSchema,
-  /** The last model answer, parsed; absent until the Run completed. */
-  answer: answerSchema.optional(),
-});
+export const runSchema = z.lazy(() =>
+  z.object({
+    id: runIdSchema,
+    kind: runKindSchema,
+    agent: z.string(),
+    model: z.string(),
+    context: contextModeSchema,
+    lifecycle: lifecycleSchema,
+    instruction: z.string(),
+    createdAt: z.string(),
+    parentRunId: runIdSchema.optional(),
+    parentToolCallId: z.string().optional(),
+    spawnedBy: runIdSchema.optional(),
+    /** The Run this one goes on from, message for message. */
+    resumes: runIdSchema.optional(),
+    /** The Worktree's tree when the Run began; absent until then. */
+    treeAtStart: z.string().optional(),
+    owner: ownerRefSchema,
+    status: runStateSchema,
+    usage: usageSchema,
+    /** The last model answer, parsed; absent until the Run completed. */
+    answer: answerSchema.optional(),
+  }),
+);
 export type Run = z.infer<typeof runSchema>;

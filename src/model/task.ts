@@ -19,33 +19,35 @@ export const pendingEndingSchema = z.object({
 });
 export type PendingEnding = z.infer<typeof pendingEndingSchema>;
 
-export const taskSchema = z.object({
-  v: z.literal(1),
-  id: taskIdSchema,
-  slug: z.string().min(1),
-  packet: taskPacketSchema,
-  agent: z.string(),
-  createdAt: z.string(),
-  changedAt: z.string(),
-  state: taskStateNameSchema,
-  /** The branch of the Task's Worktree, a full ref name; absent for a Task that runs in place. */
-  branch: z.string().optional(),
-  worktreePath: z.string().optional(),
-  runs: z.array(runSchema),
-  /** The newest Snapshot of the Worktree; restore and review use it. */
-  snapshot: snapshotSchema.optional(),
-  snapshotCount: z.number().int().nonnegative(),
-  verdicts: z.array(verdictSchema),
-  /** Findings of the current Verdict that the user set aside, with the reason. */
-  dismissed: z
-    .array(z.object({ runId: z.string(), findingId: z.string(), reason: z.string(), at: z.string() }))
-    .default([]),
-  /** Landings of this Task, newest last; the last one not undone is what `undo` takes back. */
-  landings: z.array(z.object({ id: landingIdSchema, at: z.string(), undoneAt: z.string().optional() })),
-  /** Ignored files that were kept when the Worktree was removed: a folder under `aside/`. */
-  aside: z.string().optional(),
-  pending: pendingEndingSchema.optional(),
-});
+export const taskSchema = z.lazy(() =>
+  z.object({
+    v: z.literal(1),
+    id: taskIdSchema,
+    slug: z.string().min(1),
+    packet: taskPacketSchema,
+    agent: z.string(),
+    createdAt: z.string(),
+    changedAt: z.string(),
+    state: taskStateNameSchema,
+    /** The branch of the Task's Worktree, a full ref name; absent for a Task that runs in place. */
+    branch: z.string().optional(),
+    worktreePath: z.string().optional(),
+    runs: z.array(runSchema),
+    /** The newest Snapshot of the Worktree; restore and review use it. */
+    snapshot: snapshotSchema.optional(),
+    snapshotCount: z.number().int().nonnegative(),
+    verdicts: z.array(verdictSchema),
+    /** Findings of the current Verdict that the user set aside, with the reason. */
+    dismissed: z
+      .array(z.object({ runId: z.string(), findingId: z.string(), reason: z.string(), at: z.string() }))
+      .default([]),
+    /** Landings of this Task, newest last; the last one not undone is what `undo` takes back. */
+    landings: z.array(z.object({ id: landingIdSchema, at: z.string(), undoneAt: z.string().optional() })),
+    /** Ignored files that were kept when the Worktree was removed: a folder under `aside/`. */
+    aside: z.string().optional(),
+    pending: pendingEndingSchema.optional(),
+  }),
+);
 export type Task = z.infer<typeof taskSchema>;
 
 /** The Verdict that counts: the newest one. */

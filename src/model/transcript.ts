@@ -5,113 +5,122 @@ import { contextModeSchema, lifecycleSchema, runKindSchema } from './run';
 import { usageSchema } from './usage';
 
 /** First line of `runs/<runId>.jsonl`: everything a resume needs to send the same bytes again. */
-export const transcriptHeaderSchema = z.object({
-  v: z.literal(1),
-  type: z.literal('header'),
-  runId: runIdSchema,
-  taskId: taskIdSchema,
-  kind: runKindSchema,
-  agent: z.string(),
-  model: z.string(),
-  lifecycle: lifecycleSchema,
-  context: contextModeSchema,
-  parentRunId: runIdSchema.optional(),
-  parentToolCallId: z.string().optional(),
-  resumes: runIdSchema.optional(),
-  base: z.object({ ref: z.string(), commit: z.string() }),
-  treeAtStart: z.string(),
-  system: z.array(contentBlockSchema),
-  tools: z.array(toolSpecSchema),
-  params: modelParamsSchema,
-  appVersion: z.string(),
-  startedAt: z.string(),
-});
+export const transcriptHeaderSchema = z.lazy(() =>
+  z.object({
+    v: z.literal(1),
+    type: z.literal('header'),
+    runId: runIdSchema,
+    taskId: taskIdSchema,
+    kind: runKindSchema,
+    agent: z.string(),
+    model: z.string(),
+    lifecycle: lifecycleSchema,
+    context: contextModeSchema,
+    parentRunId: runIdSchema.optional(),
+    parentToolCallId: z.string().optional(),
+    resumes: runIdSchema.optional(),
+    base: z.object({ ref: z.string(), commit: z.string() }),
+    treeAtStart: z.string(),
+    system: z.array(contentBlockSchema),
+    tools: z.array(toolSpecSchema),
+    params: modelParamsSchema,
+    appVersion: z.string(),
+    startedAt: z.string(),
+  }),
+);
 export type TranscriptHeader = z.infer<typeof transcriptHeaderSchema>;
 
 const entryBase = { id: z.string(), parentId: z.string().nullable(), at: z.string() };
 
-export const entrySchema = z.discriminatedUnion('type', [
-  /** A request went out. Without a following `message` or `message.cut` it was cut by a kill. */
-  z.object({ ...entryBase, type: z.literal('message.started'), turn: z.number().int().positive() }),
-  /** A whole assistant message. */
-  z.object({
-    ...entryBase,
-    type: z.literal('message'),
-    turn: z.number().int().positive(),
-    model: z.string(),
-    content: z.array(contentBlockSchema),
-    stopReason: stopReasonSchema,
-  }),
-  /** What had arrived when a message broke off. Never sent again. */
-  z.object({
-    ...entryBase,
-    type: z.literal('message.cut'),
-    turn: z.number().int().positive(),
-    partialText: z.string(),
-    reason: z.string(),
-  }),
-  /** Everything we send as the user, except tool results, which `tool.ended` holds. */
-  z.object({
-    ...entryBase,
-    type: z.literal('user'),
-    content: z.array(contentBlockSchema),
-    origin: z.enum(['instruction', 'user', 'host', 'resumed']),
-  }),
-  /** Written, and on disk, before the tool runs. */
-  z.object({
-    ...entryBase,
-    type: z.literal('tool.started'),
-    turn: z.number().int().positive(),
-    toolUseId: z.string(),
-    name: z.string(),
-    input: z.unknown(),
-    /** The N of `[call N]`; counts commands of the Run from 1; absent for tools that run none. */
-    call: z.number().int().positive().optional(),
-    treeBefore: z.string().optional(),
-  }),
-  z.object({
-    ...entryBase,
-    type: z.literal('tool.ended'),
-    turn: z.number().int().positive(),
-    toolUseId: z.string(),
-    name: z.string(),
-    /** Exactly what the model is sent as `tool_result`. */
-    content: z.union([z.string(), z.array(contentBlockSchema)]),
-    isError: z.boolean(),
-    exitCode: z.number().int().nullable().optional(),
-    durationMs: z.number().nonnegative(),
-    call: z.number().int().positive().optional(),
-    /** The full output where `content` was shortened: a path under `runs/<runId>.out/`. */
-    outputPath: z.string().optional(),
-    treeAfter: z.string().optional(),
-  }),
-  z.object({ ...entryBase, type: z.literal('usage'), turn: z.number().int().positive(), usage: usageSchema }),
-  z.object({
-    ...entryBase,
-    type: z.literal('retry'),
-    attempt: z.number().int().positive(),
-    code: z.string(),
-    message: z.string(),
-    waitMs: z.number().nonnegative(),
-  }),
-  z.object({
-    ...entryBase,
-    type: z.literal('question'),
-    questionId: z.string(),
-    toolUseId: z.string(),
-    tool: z.string(),
-    command: z.string(),
-  }),
-  z.object({
-    ...entryBase,
-    type: z.literal('answer'),
-    questionId: z.string(),
-    allowed: z.boolean(),
-    by: z.string(),
-  }),
-  z.object({ ...entryBase, type: z.literal('state'), state: z.string(), reason: z.string().optional() }),
-  z.object({ ...entryBase, type: z.literal('note'), code: z.string(), text: z.string() }),
-]);
+export const entrySchema = z.lazy(() =>
+  z.discriminatedUnion('type', [
+    /** A request went out. Without a following `message` or `message.cut` it was cut by a kill. */
+    z.object({ ...entryBase, type: z.literal('message.started'), turn: z.number().int().positive() }),
+    /** A whole assistant message. */
+    z.object({
+      ...entryBase,
+      type: z.literal('message'),
+      turn: z.number().int().positive(),
+      model: z.string(),
+      content: z.array(contentBlockSchema),
+      stopReason: stopReasonSchema,
+    }),
+    /** What had arrived when a message broke off. Never sent again. */
+    z.object({
+      ...entryBase,
+      type: z.literal('message.cut'),
+      turn: z.number().int().positive(),
+      partialText: z.string(),
+      reason: z.string(),
+    }),
+    /** Everything we send as the user, except tool results, which `tool.ended` holds. */
+    z.object({
+      ...entryBase,
+      type: z.literal('user'),
+      content: z.array(contentBlockSchema),
+      origin: z.enum(['instruction', 'user', 'host', 'resumed']),
+    }),
+    /** Written, and on disk, before the tool runs. */
+    z.object({
+      ...entryBase,
+      type: z.literal('tool.started'),
+      turn: z.number().int().positive(),
+      toolUseId: z.string(),
+      name: z.string(),
+      input: z.unknown(),
+      /** The N of `[call N]`; counts commands of the Run from 1; absent for tools that run none. */
+      call: z.number().int().positive().optional(),
+      treeBefore: z.string().optional(),
+    }),
+    z.object({
+      ...entryBase,
+      type: z.literal('tool.ended'),
+      turn: z.number().int().positive(),
+      toolUseId: z.string(),
+      name: z.string(),
+      /** Exactly what the model is sent as `tool_result`. */
+      content: z.union([z.string(), z.array(contentBlockSchema)]),
+      isError: z.boolean(),
+      exitCode: z.number().int().nullable().optional(),
+      durationMs: z.number().nonnegative(),
+      call: z.number().int().positive().optional(),
+      /** The full output where `content` was shortened: a path under `runs/<runId>.out/`. */
+      outputPath: z.string().optional(),
+      treeAfter: z.string().optional(),
+    }),
+    z.object({
+      ...entryBase,
+      type: z.literal('usage'),
+      turn: z.number().int().positive(),
+      usage: usageSchema,
+    }),
+    z.object({
+      ...entryBase,
+      type: z.literal('retry'),
+      attempt: z.number().int().positive(),
+      code: z.string(),
+      message: z.string(),
+      waitMs: z.number().nonnegative(),
+    }),
+    z.object({
+      ...entryBase,
+      type: z.literal('question'),
+      questionId: z.string(),
+      toolUseId: z.string(),
+      tool: z.string(),
+      command: z.string(),
+    }),
+    z.object({
+      ...entryBase,
+      type: z.literal('answer'),
+      questionId: z.string(),
+      allowed: z.boolean(),
+      by: z.string(),
+    }),
+    z.object({ ...entryBase, type: z.literal('state'), state: z.string(), reason: z.string().optional() }),
+    z.object({ ...entryBase, type: z.literal('note'), code: z.string(), text: z.string() }),
+  ]),
+);
 export type TranscriptEntry = z.infer<typeof entrySchema>;
 
 type Omitted<E> = E extends unknown ? Omit<E, 'id' | 'parentId' | 'at'> : never;

@@ -50,17 +50,19 @@ export const findingSchema = z.object({
 export type Finding = z.infer<typeof findingSchema>;
 
 /** One judgement on one tree. */
-export const verdictSchema = z.object({
-  verdict: verdictWordSchema,
-  /** What the verifier itself wrote, before evidence was bound; absent without a verifier. */
-  stated: verdictWordSchema.optional(),
-  /** The verify Run, or, for host checks alone, the Run whose tree was checked. */
-  runId: z.string(),
-  tree: z.string(),
-  at: z.string(),
-  checks: z.array(checkSchema),
-  findings: z.array(findingSchema),
-  /** Why the verdict is not what was stated, one sentence each. */
-  reasons: z.array(z.string()),
-});
+export const verdictSchema = z.lazy(() =>
+  z.object({
+    verdict: verdictWordSchema,
+    /** What the verifier itself wrote, before evidence was bound; absent without a verifier. */
+    stated: verdictWordSchema.optional(),
+    /** The verify Run, or, for host checks alone, the Run whose tree was checked. */
+    runId: z.string(),
+    tree: z.string(),
+    at: z.string(),
+    checks: z.array(checkSchema),
+    findings: z.array(findingSchema),
+    /** Why the verdict is not what was stated, one sentence each. */
+    reasons: z.array(z.string()),
+  }),
+);
 export type Verdict = z.infer<typeof verdictSchema>;

@@ -27,5 +27,7 @@ export const worktreeSchema = z.object({
 });
 export type Worktree = z.infer<typeof worktreeSchema>;
 
-export const worktreeIndexSchema = z.object({ v: z.literal(1), worktrees: z.array(worktreeSchema) });
+export const worktreeIndexSchema = z.lazy(() =>
+  z.object({ v: z.literal(1), worktrees: z.array(worktreeSchema) }),
+);
 export type WorktreeIndex = z.infer<typeof worktreeIndexSchema>;

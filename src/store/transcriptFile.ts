@@ -31,9 +31,11 @@ export interface Tail {
   readonly endsWithNewline: boolean;
 }
 
-const entryTypes: ReadonlySet<string> = new Set(
-  entrySchema.options.flatMap((option) => [...option.shape.type.values]),
-);
+let knownTypes: ReadonlySet<string> | undefined;
+function isKnownType(type: string): boolean {
+  knownTypes ??= new Set(entrySchema.unwrap().options.flatMap((option) => [...option.shape.type.values]));
+  return knownTypes.has(type);
+}
 
 /** Parses a transcript; never throws. What is no entry is kept out and noted, the rest is given. */
 export function parseTranscript(bytes: Uint8Array, migrations: Migrations): TranscriptFile {
@@ -110,7 +112,7 @@ export function isHeader(value: unknown): value is TranscriptHeader {
 function whyNoEntry(value: unknown): string {
   const type = isObject(value) ? value['type'] : undefined;
   if (typeof type !== 'string') return 'it is no entry';
-  if (!entryTypes.has(type)) return `entries of type "${type}" are not known here`;
+  if (!isKnownType(type)) return `entries of type "${type}" are not known here`;
   const issue = entrySchema.safeParse(value).error?.issues[0];
   return `"${issue?.path.join('.') ?? ''}" of its "${type}" is wrong`;
 }
