@@ -153,7 +153,7 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
   },
   noCredentials: {
     text: 'There is no key for the model',
-    hint: 'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN). Without one, "--demo" plays the objective of the sample repository that "npm start" makes, and nothing else.',
+    hint: 'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN). Without one, "--demo" plays the objective of the sample repository that "npm start -- --terminal" makes, and nothing else.',
     exitCode: 1,
   },
   wrongKey: {
