@@ -97,14 +97,16 @@ class Bench {
   async job(rounds: number): Promise<Comparison[]> {
     this.server.script(byTurn(fiveTurns));
     const job = join(this.programs.floor, 'job.js');
-    const { product, plain, snapshots } = await inTurns(rounds, {
+    const { product, plain, snapshots, git } = await inTurns(rounds, {
       product: () => this.timed(this.programs.cli, this.runArguments),
       plain: () => this.timed(job, this.bareArguments),
       snapshots: () => this.timed(job, [...this.bareArguments, 'snapshots']),
+      git: () => this.timed(job, [...this.bareArguments, 'git']),
     });
     return [
       { label: 'bare loop', product, floor: plain },
       { label: 'bare loop, snapshots', product, floor: snapshots },
+      { label: 'bare loop, same git', product, floor: git },
     ];
   }
 

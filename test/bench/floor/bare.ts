@@ -10,6 +10,16 @@ export async function git(cwd: string, ...args: string[]): Promise<string> {
   return stdout.trimEnd();
 }
 
+/** The same with variables and input. */
+export function gitWith(
+  { cwd, env, input }: { cwd: string; env?: Record<string, string>; input?: string },
+  ...args: string[]
+): Promise<string> {
+  const running = execute('git', args, { cwd, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 });
+  if (input !== undefined) running.child.stdin?.end(input);
+  return running.then(({ stdout }) => stdout.trimEnd());
+}
+
 /** The SDK with nothing around it; address and key come from the environment. */
 export function bareClient(): Anthropic {
   return new Anthropic({ maxRetries: 0 });

@@ -1,18 +1,25 @@
 // The five-turn job without anything around it. Arguments: the folder of the worktree, its branch, ripgrep, and
-// `snapshots` to record the tree after each turn that may have changed files, as plainly as git allows.
+// `snapshots` to record the tree after each turn that may have changed files, as plainly as git allows, or
+// `git` to ask git all that the product asks to keep its promises (an own branch, a proven worktree, snapshots that
+// leave the index alone), in the same order, by the same number of processes.
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Anthropic from '@anthropic-ai/sdk';
 import { ask, bareClient, git } from './bare';
+import { begin, end, look } from './sameGit';
 
 const [path = '', branch = '', ripgrep = 'rg', mode] = process.argv.slice(2);
-await git(process.cwd(), 'worktree', 'add', '--quiet', '-b', branch, path, 'HEAD');
+const files =
+  mode === 'git'
+    ? await begin(path, branch)
+    : await git(process.cwd(), 'worktree', 'add', '--quiet', '-b', branch, path, 'HEAD');
 const client = bareClient();
 const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Say good day' }];
 for (let snapshots = 0; ; ) {
   const answer = await ask(client, messages);
   messages.push({ role: 'assistant', content: answer.content });
+  await files;
   const results: Anthropic.ToolResultBlockParam[] = [];
   let mayHaveChanged = false;
   for (const block of answer.content) {
@@ -25,8 +32,10 @@ for (let snapshots = 0; ; ) {
     snapshots += 1;
     await snapshot(snapshots);
   }
+  if (mayHaveChanged && mode === 'git') await look(path, branch);
   messages.push({ role: 'user', content: results });
 }
+if (mode === 'git') await end(path, branch);
 
 async function use({ name, input }: Anthropic.ToolUseBlock): Promise<string> {
   const text = (key: string): string => String(Reflect.get(Object(input), key));
