@@ -10,7 +10,9 @@ import { extensionParts } from './parts';
 const manifestSchema = z.looseObject({
   enabledApiProposals: z.undefined().optional(),
   contributes: z.looseObject({
-    commands: z.array(z.looseObject({ command: z.string(), title: z.string() })),
+    commands: z.array(
+      z.looseObject({ command: z.string(), title: z.string(), enablement: z.string().optional() }),
+    ),
     menus: z.record(z.string(), z.array(z.looseObject({ command: z.string(), when: z.string().optional() }))),
     keybindings: z.array(z.looseObject({ command: z.string(), key: z.string(), mac: z.string() })),
     configuration: z.looseObject({ properties: z.record(z.string(), z.looseObject({ scope: z.string() })) }),
@@ -57,6 +59,14 @@ describe('the extension', () => {
     const listed = contributes.commands.map(({ command }) => command);
     for (const { command } of Object.values(contributes.menus).flat())
       assert.ok(listed.includes(command), command);
+  });
+
+  it('switches no command of a row off by a state that follows later: the first click on a new row must count', () => {
+    const ofRows = contributes.menus['view/item/context']?.map(({ command }) => command) ?? [];
+    assert.ok(ofRows.length > 5);
+    for (const { command, enablement } of contributes.commands)
+      if (command === 'tributary.task.openTranscript' || ofRows.includes(command))
+        assert.equal(enablement, undefined, command);
   });
 
   it('has every text of its manifest in the table of texts, and none too many', async () => {
