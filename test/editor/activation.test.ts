@@ -62,11 +62,8 @@ describe('the extension', () => {
   });
 
   it('switches no command of a row off by a state that follows later: the first click on a new row must count', () => {
-    const ofRows = contributes.menus['view/item/context']?.map(({ command }) => command) ?? [];
-    assert.ok(ofRows.length > 5);
     for (const { command, enablement } of contributes.commands)
-      if (command === 'tributary.task.openTranscript' || ofRows.includes(command))
-        assert.equal(enablement, undefined, command);
+      assert.doesNotMatch(enablement ?? '', /hasTasks|isAsking/, command);
   });
 
   it('has every text of its manifest in the table of texts, and none too many', async () => {
