@@ -18,6 +18,7 @@ export interface RunCommand extends ForAgents {
   readonly objective: string;
   readonly agent?: string;
   readonly base?: string;
+  readonly withUncommitted?: true;
   readonly scope: readonly string[];
   readonly checks: readonly string[];
   readonly model?: string;
@@ -171,6 +172,11 @@ function checkOptions(line: Line, verb: Verb): void {
   }
   if (line.options.has('verify') && line.options.has('no-verify'))
     throw new UsageProblem('--verify and --no-verify exclude each other', `Keep one of them. ${usage}`);
+  if (line.options.has('base') && line.options.has('with-uncommitted'))
+    throw new UsageProblem(
+      '--with-uncommitted starts from HEAD, so it excludes --base',
+      `Keep one of them. ${usage}`,
+    );
 }
 
 function checkValue(name: FlagName, option: Option, usage: string): void {
@@ -208,6 +214,7 @@ function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command
         objective: operandOf(verb, operands),
         ...optional('agent', text('agent')),
         ...optional('base', text('base')),
+        ...(has('with-uncommitted') ? { withUncommitted: true as const } : {}),
         ...optional('model', text('model')),
         scope: valuesOf(line, 'scope'),
         checks: valuesOf(line, 'check'),

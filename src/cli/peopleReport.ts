@@ -1,4 +1,5 @@
 import type { BoardEvent } from '../model/events';
+import { baseText } from '../model/packet';
 import { plainLine, plainText } from '../model/plainText';
 import type { AppendedEntry, StreamedEvent, TaskChange } from '../tasks/taskApi';
 import type { CliHost } from './host';
@@ -68,7 +69,7 @@ export class PeopleReport implements Report {
       case 'task.created': {
         const behind = event.base.behind ?? 0;
         const warning = behind > 0 ? ` (${behind} behind its upstream)` : '';
-        const base = `${plainLine(event.base.ref)} ${event.base.commit.slice(0, 10)}${warning}`;
+        const base = `${plainLine(baseText(event.base))} ${event.base.commit.slice(0, 10)}${warning}`;
         return `${bold(plainLine(slug))} ${event.taskId}\n  ${plainLine(event.objective)}\n  agent ${plainLine(event.agent)}, base ${base}`;
       }
       case 'task.changed':

@@ -5,6 +5,7 @@ export type FlagName =
   | 'json'
   | 'agent'
   | 'base'
+  | 'with-uncommitted'
   | 'scope'
   | 'check'
   | 'model'
@@ -29,6 +30,9 @@ export const flags: Readonly<Record<FlagName, FlagSyntax>> = {
   json: { help: 'Print one JSON object a line on stdout, the result last; diagnostics go to stderr.' },
   agent: { value: 'NAME', help: 'The agent to start (default: general).' },
   base: { value: 'REF', help: 'The branch, tag or commit to start from (default: HEAD).' },
+  'with-uncommitted': {
+    help: 'Start from HEAD with your uncommitted changes: staged, unstaged and untracked files.',
+  },
   scope: { value: 'GLOB', isRepeatable: true, help: 'Paths the Task may touch; can be repeated.' },
   check: {
     value: 'CMD',
@@ -77,7 +81,17 @@ const agentFlags: readonly FlagName[] = ['demo', 'allow-commands'];
 export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
   run: {
     operand: '"<objective>"',
-    flags: ['agent', 'base', 'scope', 'check', 'model', 'verify', 'no-verify', ...agentFlags],
+    flags: [
+      'agent',
+      'base',
+      'with-uncommitted',
+      'scope',
+      'check',
+      'model',
+      'verify',
+      'no-verify',
+      ...agentFlags,
+    ],
     summary: 'Give an agent a Task in its own worktree and watch it work.',
     more: 'Your checkout is not touched until you accept. Ctrl-C stops the Run and keeps its work; a second one forces.\nExit code: 0 done, and PASS if a verdict was made; 1 failed, or another verdict; 130 stopped.',
   },

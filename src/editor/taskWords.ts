@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { Base } from '../model/packet';
 import { clip, plainLine } from '../model/plainText';
 import type { RunKind } from '../model/run';
 import type { Usage } from '../model/usage';
@@ -12,6 +13,14 @@ const shownLength = 80;
 /** Text from a model, a file or a user as part of a row: one line, nothing hidden, not too long. */
 export function shown(text: string, length = shownLength): string {
   return clip(plainLine(text), length);
+}
+
+/** A base as its chooser knows it. */
+export function baseName({ ref, uncommitted }: Base): string {
+  if (uncommitted === undefined) return ref;
+  return uncommitted.files === 1
+    ? vscode.l10n.t('{0} with uncommitted changes in 1 file', ref)
+    : vscode.l10n.t('{0} with uncommitted changes in {1} files', ref, uncommitted.files);
 }
 
 export function activityText(activity: Activity): string {

@@ -8,6 +8,7 @@ import type { Activity } from './activity';
 import { canAccept, canResume, durationMs, isAtRest, judgedOf, type TaskStatus } from './taskStatus';
 import {
   activityText,
+  baseName,
   cutText,
   durationText,
   icon,
@@ -147,7 +148,7 @@ export function taskTooltip(task: Task, status: TaskStatus): vscode.MarkdownStri
   const rows: readonly (readonly [string, string | undefined])[] = [
     [vscode.l10n.t('State'), statusText(status)],
     [vscode.l10n.t('Agent'), task.agent],
-    [vscode.l10n.t('Base'), `${base.ref} (${base.commit.slice(0, 10)})${behind}`],
+    [vscode.l10n.t('Base'), `${baseName(base)} (${base.commit.slice(0, 10)})${behind}`],
     [vscode.l10n.t('Branch'), task.branch?.replace(/^refs\/heads\//, '')],
     [vscode.l10n.t('Worktree'), task.state === 'open' ? task.worktreePath : undefined],
     [vscode.l10n.t('Verdict'), judged === undefined ? undefined : judgedText(judged)],

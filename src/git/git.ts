@@ -11,6 +11,7 @@ import {
   type RepositoryFacts,
 } from './repository';
 import { GitSnapshots, type Snapshots } from './snapshots';
+import { GitUncommitted, type Uncommitted } from './uncommitted';
 import type { WithGitLock } from './worktreeMaking';
 import { GitWorktrees, type Worktrees } from './worktrees';
 
@@ -27,6 +28,7 @@ export interface RepositoryGit {
   readonly snapshots: Snapshots;
   readonly changes: Changes;
   readonly merges: Merges;
+  readonly uncommitted: Uncommitted;
 }
 
 /** What opens repositories; cheap, asks git only when told to. */
@@ -47,5 +49,6 @@ export function createGit(
     snapshots: new GitSnapshots({ git, facts }),
     changes: new GitChanges({ git, facts }),
     merges: new GitMerges({ git, facts }),
+    uncommitted: new GitUncommitted({ git, facts }),
   };
 }

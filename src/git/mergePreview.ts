@@ -4,11 +4,12 @@ import { type Checkout, inCheckout, unlessMissing } from './checkouts';
 import type { MergePreview } from './merges';
 import { absentMode, gitlinkMode, parseRawDiff, type RawChange } from './parsers/diffTree';
 import { parseMergeTree } from './parsers/mergeTree';
-import { fileAt } from './parsers/pathBytes';
+import { fileAt, splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 import { whyUnsafe } from './safePath';
 import { commitTree } from './snapshots';
 import { findForeign, recordStanding, type Standing } from './standing';
+import type { TemporaryIndex } from './temporaryIndex';
 import { recordTracked, withSteadyIndex } from './workTreeState';
 
 /** Makes the same objects for the same trees, so that previews do not fill the object store. */
@@ -30,7 +31,7 @@ export async function previewMerge(
   const touched = await diff(request.base, request.theirs);
   const unsafe = touched.filter((change) => whyUnsafe(change.path) !== undefined);
   if (unsafe.length > 0) return refusal(git, checkout, { request, unsafe });
-  const { ours, standing } = await treeOfOurs(git, checkout, { touched, signal: request.signal });
+  const { ours, standing } = await treeOfOurs(git, checkout, { touched, ...request });
   const { tree: merged, conflicts } = await mergeTrees(git, checkout, { ...request, ours });
   const changes = await diff(ours, merged);
   const inTheWay = [
@@ -42,18 +43,29 @@ export async function previewMerge(
   return { ours, merged, paths, conflicts: withoutDoubles([...conflicts, ...inTheWay]) };
 }
 
-/** The user's files as a tree: tracked ones everywhere, and whatever stands on the touched paths. */
+/**
+ * The user's files as a tree: tracked ones everywhere, and whatever stands on the touched paths, or on those that
+ * only the base tracks. Without the latter, untracked files that the base holds would look moved elsewhere.
+ */
 async function treeOfOurs(
   git: Git,
   checkout: Checkout,
-  { touched, signal }: { touched: readonly RawChange[]; signal: AbortSignal | undefined },
+  { touched, base, signal }: Pick<PreviewRequest, 'base' | 'signal'> & { touched: readonly RawChange[] },
 ): Promise<{ ours: string; standing: Map<string, Standing> }> {
   return withSteadyIndex({ git, checkout, signal }, async (index) => {
     const special = await recordTracked(index);
     const paths = touched.filter((change) => !touchesGitlink(change)).map((change) => change.path);
     const standing = await recordStanding(index, paths, special);
+    await recordStanding(index, await untrackedOf(index, base), special);
     return { ours: await index.writeTree(), standing };
   });
+}
+
+/** What `base` holds and the index does not. */
+async function untrackedOf(index: TemporaryIndex, base: string): Promise<string[]> {
+  const args = ['diff-index', '--cached', '-z', '--name-only', '--no-renames', '--diff-filter=D'];
+  const output = await index.run({ args: [...args, '--ignore-submodules=all', `${base}^{tree}`, '--'] });
+  return splitPaths(output.stdout);
 }
 
 /** Wraps the three trees in commits and merges them in the object store; merge drivers of the user count. */
@@ -138,7 +150,7 @@ async function refusal(
   checkout: Checkout,
   { request, unsafe }: { request: PreviewRequest; unsafe: readonly RawChange[] },
 ): Promise<MergePreview> {
-  const { ours } = await treeOfOurs(git, checkout, { touched: [], signal: request.signal });
+  const { ours } = await treeOfOurs(git, checkout, { touched: [], ...request });
   const conflicts = unsafe.map(({ path }) =>
     conflictAt(path, 'path', `${path} is refused: ${whyUnsafe(path) ?? 'it is unsafe'}`),
   );

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { runIdSchema, taskIdSchema } from './ids';
+import { baseSchema } from './packet';
 import { runKindSchema } from './run';
 import { taskStateNameSchema } from './task';
 import { usageSchema } from './usage';
@@ -16,7 +17,7 @@ export const boardEventSchema = z.lazy(() =>
       type: z.literal('task.created'),
       objective: z.string(),
       agent: z.string(),
-      base: z.object({ ref: z.string(), commit: z.string(), behind: z.number().optional() }),
+      base: baseSchema,
       branch: z.string().optional(),
     }),
     z.object({ ...base, type: z.literal('task.changed'), state: taskStateNameSchema }),

@@ -10,8 +10,17 @@ export const baseSchema = z.object({
   commit: commitSchema,
   /** Commits that the upstream of `ref` has and `commit` has not; absent where there is no upstream. */
   behind: z.number().int().nonnegative().optional(),
+  /** `commit` is one of ours: on top of `on`, what so many files of the checkout held uncommitted. */
+  uncommitted: z.object({ on: commitSchema, files: z.number().int().positive() }).optional(),
 });
 export type Base = z.infer<typeof baseSchema>;
+
+/** A base in English, for terminals and models. */
+export function baseText({ ref, uncommitted }: Pick<Base, 'ref' | 'uncommitted'>): string {
+  if (uncommitted === undefined) return ref;
+  const { files } = uncommitted;
+  return `${ref} with uncommitted changes in ${files} ${files === 1 ? 'file' : 'files'}`;
+}
 
 /** A command whose exit code says whether the Task is done. */
 export const acceptanceTestSchema = z.object({

@@ -6,9 +6,10 @@ import { TributaryError } from '../base/errors';
 import type { Logger } from '../base/logger';
 import type { Changes } from '../git/changes';
 import type { Repository } from '../git/repository';
+import type { Uncommitted } from '../git/uncommitted';
 import type { FileChange } from '../model/changes';
 import type { RunId, TaskId } from '../model/ids';
-import { type TaskPacket, taskPacketSchema } from '../model/packet';
+import { type Base, type TaskPacket, taskPacketSchema } from '../model/packet';
 import type { Run } from '../model/run';
 import type { Settings } from '../model/settings';
 import { slugOf } from '../model/slug';
@@ -47,6 +48,7 @@ export interface TaskServiceDeps {
   readonly records: TaskRecords;
   readonly repository: Repository;
   readonly changes: Changes;
+  readonly uncommitted: Uncommitted;
   readonly keeper: WorktreeKeeper;
   readonly road: RunRoad;
   readonly endings: Endings;
@@ -91,36 +93,36 @@ export class LocalTaskService implements TaskService {
   }
 
   async bases(): Promise<readonly BaseChoice[]> {
-    const { repository } = this.deps;
-    const [head, refs] = await Promise.all([repository.head(), repository.listRefs()]);
+    const { repository, uncommitted } = this.deps;
+    const [head, refs, files] = await Promise.all([
+      repository.head(),
+      repository.listRefs(),
+      uncommitted.count(),
+    ]);
     const own = refs.find((one) => one.ref === head.ref);
     const subject = own?.subject ?? (await repository.subjectOf(head.commit));
     const branch = head.ref?.replace(/^refs\/heads\//, '');
+    const here = {
+      ref: 'HEAD',
+      commit: head.commit,
+      subject,
+      ...(branch === undefined ? {} : { branch }),
+    };
     return [
-      {
-        kind: 'head',
-        ref: 'HEAD',
-        commit: head.commit,
-        subject,
-        ...(branch === undefined ? {} : { branch }),
-      },
+      { kind: 'head', ...here },
+      ...(files === 0 ? [] : [{ kind: 'uncommitted', ...here, files } as const]),
       ...refs,
     ];
   }
 
   async prepare(draft: TaskDraft): Promise<TaskPacket> {
     const { repository } = this.deps;
-    const isHead = draft.base === undefined || draft.base === 'HEAD';
-    const [base, other] = await Promise.all([
-      repository.resolveBase(draft.base),
-      isHead ? undefined : repository.head(),
-    ]);
-    const head = other ?? base;
+    const { base, head } = await this.basesOf(draft);
     const parsed = taskPacketSchema.safeParse({
       v: 1,
       objective: draft.objective,
       ...(draft.scope === undefined || draft.scope.length === 0 ? {} : { scope: draft.scope }),
-      repository: { root: repository.facts.root, head: head.commit, base },
+      repository: { root: repository.facts.root, head, base },
       acceptanceTests: (draft.checks ?? []).map((command) => ({ command })),
     });
     if (parsed.success) return parsed.data;
@@ -128,6 +130,22 @@ export class LocalTaskService implements TaskService {
       .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
       .join('; ');
     throw new TributaryError('badArguments', problem, { details: { problem } });
+  }
+
+  /** The base that a draft asks for, and where HEAD is. */
+  private async basesOf({ base: ref, withUncommitted }: TaskDraft): Promise<{ base: Base; head: string }> {
+    const { repository, uncommitted } = this.deps;
+    const isHead = ref === undefined || ref === 'HEAD';
+    if (withUncommitted === true && !isHead) {
+      const problem = 'uncommitted changes stand on HEAD: they cannot go onto another base';
+      throw new TributaryError('badArguments', problem, { details: { problem } });
+    }
+    const [base, other] = await Promise.all([
+      repository.resolveBase(ref),
+      isHead ? undefined : repository.head(),
+    ]);
+    const head = (other ?? base).commit;
+    return { base: withUncommitted === true ? await uncommitted.baseOn(base) : base, head };
   }
 
   async start(request: StartTask): Promise<Started> {
@@ -172,7 +190,9 @@ export class LocalTaskService implements TaskService {
 
   /** A Task that gets no name for its Worktree never began: it is closed, not left open without a Run. */
   private async reserved(created: Task): Promise<Task> {
+    const { base } = created.packet.repository;
     try {
+      if (base.uncommitted !== undefined) await this.deps.uncommitted.keep(created.id, base.commit);
       return await this.deps.keeper.reserve(created.slug, created);
     } catch (error) {
       await this.deps.records.change(created.id, (task) => ({ ...task, state: 'closed' }));

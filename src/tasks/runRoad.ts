@@ -3,6 +3,7 @@ import { type CancelReason, cancelReasonOf } from '../base/async';
 import { TributaryError, toTributaryError } from '../base/errors';
 import type { Repository } from '../git/repository';
 import type { RunId, TaskId } from '../model/ids';
+import { baseText } from '../model/packet';
 import type { Run, RunEnd, RunKind } from '../model/run';
 import type { Task } from '../model/task';
 import { noUsage } from '../model/usage';
@@ -252,14 +253,16 @@ export class RunRoad {
 
   /** Project documents and a short status, for the roles that want them; documents come from the base commit. */
   private async reading(task: Task, role: AgentRole): Promise<{ docs?: string; gitStatus?: string }> {
-    const { commit, ref } = task.packet.repository.base;
+    const { base } = task.packet.repository;
     const names = ['CLAUDE.md', 'AGENTS.md'];
-    const found = role.wantsDocs ? await this.deps.repository.readFiles(commit, names) : [];
+    const found = role.wantsDocs ? await this.deps.repository.readFiles(base.commit, names) : [];
     const docs = found.flatMap((bytes, index) =>
       bytes === undefined ? [] : [`${names[index]}:\n${bytes.toString('utf8')}`],
     );
     const gitStatus =
-      task.branch === undefined ? undefined : `On ${task.branch}, made from ${ref} (${commit.slice(0, 12)}).`;
+      task.branch === undefined
+        ? undefined
+        : `On ${task.branch}, made from ${baseText(base)} (${base.commit.slice(0, 12)}).`;
     return {
       ...(docs.length === 0 ? {} : { docs: docs.join('\n\n') }),
       ...(gitStatus === undefined || !role.wantsGitStatus ? {} : { gitStatus }),

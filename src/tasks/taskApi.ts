@@ -13,6 +13,8 @@ export interface TaskDraft {
   readonly objective: string;
   /** A branch, tag or commit; default `HEAD`. */
   readonly base?: string;
+  /** From HEAD with what the checkout holds uncommitted; `base` is absent or `HEAD` then. */
+  readonly withUncommitted?: boolean;
   readonly scope?: readonly string[];
   /** Commands of acceptance tests, run in the Worktree's root. */
   readonly checks?: readonly string[];
@@ -71,9 +73,12 @@ export interface LandingPlan {
 
 /** A reference that a Task may start from. */
 export interface BaseChoice {
-  readonly kind: 'head' | 'branch' | 'remote' | 'tag';
+  /** `uncommitted`: HEAD with what the checkout holds beyond it, see `TaskDraft.withUncommitted`. */
+  readonly kind: 'head' | 'uncommitted' | 'branch' | 'remote' | 'tag';
   /** What `TaskDraft.base` takes: `HEAD` or a full ref name. */
   readonly ref: string;
+  /** Files with uncommitted changes; of `uncommitted` only. */
+  readonly files?: number;
   readonly commit: string;
   /** The branch that HEAD is on; absent for others and for a detached HEAD. */
   readonly branch?: string;

@@ -32,7 +32,7 @@ export interface TaskService {
   /** Whether anything that was begun here still goes on, of one Task or of any: also in the gap between two Runs. */
   isBusy(id?: TaskId): boolean;
 
-  /** HEAD first, then branches, remote branches and tags, newest commit first. Throws `unbornBranch`. */
+  /** HEAD first, with what is uncommitted next if anything is, then branches, remote branches and tags, newest commit first. Throws `unbornBranch`. */
   bases(): Promise<readonly BaseChoice[]>;
   /** Resolves base and HEAD into a frozen packet. Throws `unknownBase`, `unbornBranch`, `badArguments`. */
   prepare(draft: TaskDraft): Promise<TaskPacket>;

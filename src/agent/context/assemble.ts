@@ -1,6 +1,6 @@
 import { TributaryError } from '../../base/errors';
 import type { ContentBlock } from '../../model/messages';
-import type { AcceptanceTest, TaskPacket } from '../../model/packet';
+import { type AcceptanceTest, baseText, type TaskPacket } from '../../model/packet';
 import type { Assembled, AssembleRequest } from '../agentKit';
 import { paramsFor } from '../modelTable';
 import { type Role, systemBlocks } from '../roles/roles';
@@ -51,7 +51,7 @@ function environment(request: AssembleRequest): string {
   const lines = [
     `Folder: ${place.directory}`,
     ...(place.branch === undefined ? [] : [`Branch: ${place.branch.replace(/^refs\/heads\//, '')}`]),
-    `Base: ${base.ref} (${base.commit.slice(0, 12)})${behind(base.behind)}`,
+    `Base: ${baseText(base)} (${base.commit.slice(0, 12)})${behind(base.behind)}`,
     `Platform: ${platform}`,
     `Date: ${today}`,
     '',

@@ -5,10 +5,11 @@ import { requireModel, type VerbRunner } from '../verbContext';
 
 export const run: VerbRunner<RunCommand> = async (command, context) => {
   const { tasks, paint } = context;
-  const { objective, base, scope, checks, agent, model, verify } = command;
+  const { objective, base, withUncommitted, scope, checks, agent, model, verify } = command;
   const packet = await tasks.prepare({
     objective,
     ...(base === undefined ? {} : { base }),
+    ...(withUncommitted === undefined ? {} : { withUncommitted }),
     ...(scope.length === 0 ? {} : { scope }),
     ...(checks.length === 0 ? {} : { checks }),
   });

@@ -1,5 +1,6 @@
 import { toTributaryError } from '../../base/errors';
 import type { FileChange } from '../../model/changes';
+import { baseText } from '../../model/packet';
 import { plainLine, plainText } from '../../model/plainText';
 import type { Run } from '../../model/run';
 import { currentVerdict, type Task, verdictOn } from '../../model/task';
@@ -55,7 +56,7 @@ function taskText(task: Task, paint: Paint): string {
     `  ${plainLine(task.packet.objective)}`,
     `  state ${task.state}${task.pending === undefined ? '' : `, on the way to ${task.pending.to}`}`,
     `  agent ${plainLine(task.agent)}`,
-    `  base ${plainLine(base.ref)} ${base.commit}${behind}`,
+    `  base ${plainLine(baseText(base))} ${base.commit}${behind}`,
   ];
   // An ended Task keeps the names, for the day it is brought back; the folder and the branch are gone.
   if (task.state === 'open') {

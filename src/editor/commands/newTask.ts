@@ -11,6 +11,7 @@ const givenSchema = z.looseObject({
   objective: z.string().optional(),
   agent: z.string().optional(),
   base: z.string().optional(),
+  withUncommitted: z.boolean().optional(),
   checks: z.array(z.string()).optional(),
 });
 
@@ -18,6 +19,7 @@ interface Draft {
   objective: string;
   agent: string;
   base: string;
+  withUncommitted: boolean;
   checks: readonly string[];
 }
 
@@ -34,6 +36,7 @@ export const newTask: Command = {
     const packet = await tasks.prepare({
       objective: draft.objective,
       base: draft.base,
+      withUncommitted: draft.withUncommitted,
       checks: draft.checks,
     });
     const { task, settled } = await tasks.start({ packet, agent: draft.agent });
@@ -54,12 +57,13 @@ async function asked(
     objective: given.objective ?? (selectedText() || (suggested?.objective ?? '')),
     agent: given.agent ?? 'general',
     base: given.base ?? 'HEAD',
+    withUncommitted: given.withUncommitted ?? false,
     checks: given.checks ?? rememberedChecks(context, board) ?? suggested?.checks ?? [],
   };
   const questions = [
     ...(given.objective === undefined ? [askObjective] : []),
     ...(given.agent === undefined ? [pickAgent] : []),
-    ...(given.base === undefined ? [pickBase] : []),
+    ...(given.base === undefined && given.withUncommitted === undefined ? [pickBase] : []),
     ...(given.checks === undefined ? [askChecks] : []),
   ];
   let at = 0;
@@ -132,8 +136,9 @@ async function pickBase({ context, draft, bases, step }: Asking): Promise<Answer
     items: bases.map(baseItem),
     step,
   });
-  return taken(reply, ({ ref }) => {
-    draft.base = ref;
+  return taken(reply, ({ base }) => {
+    draft.base = base.ref;
+    draft.withUncommitted = base.kind === 'uncommitted';
   });
 }
 
@@ -152,16 +157,29 @@ async function askChecks({ context, draft, step }: Asking): Promise<Answered> {
   });
 }
 
-function baseItem(base: BaseChoice): vscode.QuickPickItem & { readonly ref: string } {
-  const icons = { head: 'git-commit', branch: 'git-branch', remote: 'cloud', tag: 'tag' } as const;
+function baseItem(base: BaseChoice): vscode.QuickPickItem & { readonly base: BaseChoice } {
+  const icons = {
+    head: 'git-commit',
+    uncommitted: 'edit',
+    branch: 'git-branch',
+    remote: 'cloud',
+    tag: 'tag',
+  } as const;
   const name = base.ref.replace(/^refs\/(?:heads|remotes|tags)\//, '');
+  const label = base.kind === 'uncommitted' ? vscode.l10n.t('{0} with my uncommitted changes', name) : name;
   const on = base.branch === undefined ? '' : ` · ${base.branch}`;
   return {
-    ref: base.ref,
-    label: `$(${icons[base.kind]}) ${name}`,
+    base,
+    label: `$(${icons[base.kind]}) ${label}`,
     description: `${base.commit.slice(0, 10)}${on}`,
-    detail: base.subject,
+    detail: base.files === undefined ? base.subject : filesText(base.files),
   };
+}
+
+function filesText(files: number): string {
+  return files === 1
+    ? vscode.l10n.t('1 file: staged, unstaged or untracked')
+    : vscode.l10n.t('{0} files: staged, unstaged or untracked', files);
 }
 
 /** One command after another; a command may hold `;` and `&&` itself, so the mark is doubled. */

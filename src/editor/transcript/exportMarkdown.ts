@@ -1,4 +1,5 @@
 import { commandInputSchema, textBlockSchema, textOf } from '../../model/messages';
+import { baseText } from '../../model/packet';
 import { plainText } from '../../model/plainText';
 import type { Run } from '../../model/run';
 import type { Task } from '../../model/task';
@@ -13,7 +14,7 @@ export function transcriptMarkdown(task: Task, run: Run, { header, entries }: Tr
     [
       `- Agent: ${oneLine(run.agent)} (${run.kind})`,
       `- Model: ${oneLine(header.model)}`,
-      `- Base: ${oneLine(header.base.ref)} (${header.base.commit.slice(0, 12)})`,
+      `- Base: ${oneLine(baseText(task.packet.repository.base))} (${header.base.commit.slice(0, 12)})`,
       `- Started: ${header.startedAt}`,
       `- State: ${run.status.state}`,
     ].join('\n'),
