@@ -6,12 +6,8 @@ import { targetOf } from './targets';
 export const openTranscript: Command = {
   id: 'tributary.task.openTranscript',
   async run(context, argument) {
-    const target = await targetOf(
-      context,
-      argument,
-      vscode.l10n.t('Open Transcript'),
-      (task) => task.runs.length > 0,
-    );
+    // Also of a Task whose first Run is about to begin: the page waits for it.
+    const target = await targetOf(context, argument, vscode.l10n.t('Open Transcript'), () => true);
     if (target !== undefined) context.transcripts.show(target.task.id, target.runId);
   },
 };

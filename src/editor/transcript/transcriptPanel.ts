@@ -148,7 +148,8 @@ export class TranscriptPanel implements Disposable {
     if (!this.isReady || !this.deps.panel.visible) return;
     const run = this.run();
     if (run === undefined) {
-      this.end.page.missing({});
+      // A Task that was only just started has no Run yet; the page waits for it.
+      if (this.runId !== undefined || this.deps.find() === undefined) this.end.page.missing({});
       this.sync.requestSnapshot();
       return;
     }
