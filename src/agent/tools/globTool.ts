@@ -4,6 +4,7 @@ import picomatch from 'picomatch';
 import * as z from 'zod';
 import { answer, failure } from './outcome';
 import { isInside, resolveInside } from './paths';
+import { globOptions } from './scope';
 import { fallbackNote, listFiles, newestFirst } from './searching';
 import type { Tool } from './tool';
 
@@ -33,7 +34,7 @@ export const globTool: Tool<Input> = {
     }
     const listed = await listFiles(context, call, folder.absolute);
     if ('error' in listed) return failure(`Glob failed: ${listed.error}`);
-    const isMatch = picomatch(pattern, { dot: true, nonegate: true });
+    const isMatch = picomatch(pattern, globOptions);
     const hits = listed.files.map((file) => file.split(sep).join('/')).filter((file) => isMatch(file));
     const sorted =
       hits.length > maxSorted ? hits.slice(0, maxSorted) : await newestFirst(folder.absolute, hits);

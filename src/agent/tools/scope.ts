@@ -1,5 +1,8 @@
 import picomatch from 'picomatch';
 
+/** `s`: a name may hold a line break. */
+export const globOptions = { dot: true, nonegate: true, flags: 's' } as const;
+
 /**
  * Why a path (from the root, with `/`) may not be written under the Task's scope; `undefined` when it may.
  * A folder in the scope stands for everything below it.
@@ -9,6 +12,6 @@ export function outOfScopeReason(path: string, scope: readonly string[]): string
     const plain = glob.replace(/^\.\//, '').replace(/\/+$/, '');
     return [plain, `${plain}/**`];
   });
-  if (globs.some((glob) => picomatch.isMatch(path, glob, { dot: true, nonegate: true }))) return undefined;
+  if (globs.some((glob) => picomatch.isMatch(path, glob, globOptions))) return undefined;
   return `it is outside the scope of this Task (${scope.join(', ')}). Leave it as it is, and name under BLOCKERS what would have to change there.`;
 }

@@ -72,6 +72,8 @@ describe('the scope of a Task', () => {
       ['src/a.ts', ['src/*.ts']],
       ['a.md', ['docs/**', '*.md']],
       ['a.md', ['*.{md,txt}']],
+      ['src/two\nlines.ts', ['**']],
+      ['src/two\nlines.ts', ['src/*.ts']],
     ];
     for (const [path, scope] of inside) assert.equal(outOfScopeReason(path, scope), undefined, path);
     const outside: [string, string[]][] = [
