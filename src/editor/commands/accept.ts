@@ -98,8 +98,7 @@ async function sayOutcome(context: CommandContext, target: Target, outcome: Acce
           : vscode.l10n.t('Accepted "{0}": {1} files written.', nameOf(target), outcome.paths.length);
       // Not awaited: a notification may stand for long.
       void dialogs.say('info', message, undo).then((chosen) => {
-        if (chosen === undo)
-          void vscode.commands.executeCommand('tributary.task.undo', { taskId: target.task.id });
+        if (chosen === undo) void undoAccepted(context, target);
       });
       return;
     }
@@ -115,6 +114,16 @@ async function sayOutcome(context: CommandContext, target: Target, outcome: Acce
         await vscode.commands.executeCommand('tributary.task.accept', { taskId: target.task.id });
     }
   }
+}
+
+/** From the notification, which stands on while other ways to undo are taken: it says so then. */
+async function undoAccepted({ boards, dialogs }: CommandContext, target: Target): Promise<void> {
+  const { id } = target.task;
+  if (boards.find(id)?.task.state === 'accepted') {
+    await vscode.commands.executeCommand('tributary.task.undo', { taskId: id });
+    return;
+  }
+  await dialogs.say('info', vscode.l10n.t('"{0}" was undone already; nothing was changed.', nameOf(target)));
 }
 
 /** Conflicts by file; picking one shows both sides. */

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
+import type { Task } from '../../model/task';
 import { isAtRest } from '../taskStatus';
 import { shown } from '../taskWords';
-import type { Command } from './commandContext';
+import type { Command, CommandContext } from './commandContext';
 import { targetOf } from './targets';
 
 /** Ends a Task without its change, after asking once; it can be restored. */
@@ -27,8 +28,16 @@ export const discard: Command = {
     await target.board.core.tasks.discard(task.id);
     const restore = vscode.l10n.t('Restore');
     void context.dialogs.say('info', vscode.l10n.t('Discarded "{0}".', name), restore).then((again) => {
-      if (again === restore)
-        void vscode.commands.executeCommand('tributary.task.restore', { taskId: task.id });
+      if (again === restore) void restoreDiscarded(context, task);
     });
   },
 };
+
+/** From the notification, which stands on while the Task may have been restored elsewhere: it says so then. */
+async function restoreDiscarded({ boards, dialogs }: CommandContext, { id, packet }: Task): Promise<void> {
+  if (boards.find(id)?.task.state === 'discarded') {
+    await vscode.commands.executeCommand('tributary.task.restore', { taskId: id });
+    return;
+  }
+  await dialogs.say('info', vscode.l10n.t('"{0}" was restored already.', shown(packet.objective, 60)));
+}
