@@ -15,6 +15,7 @@ import { OutputLog } from './editor/outputLog';
 import { QuestionInbox } from './editor/permissionInbox';
 import { Resumer } from './editor/resumer';
 import { OwnRuns } from './editor/resuming';
+import { Reviews } from './editor/review/reviews';
 import { baseScheme, snapshotScheme, TaskFileSystem } from './editor/review/taskFileSystem';
 import { Secrets } from './editor/secrets';
 import { EditorSettings } from './editor/settings';
@@ -87,6 +88,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const fileSystem = new TaskFileSystem({ boards, logger: log });
   const { extensionUri } = context;
   const transcripts = new TranscriptPanels({ extensionUri, boards, inbox, announcer, logger: log });
+  const reviews = new Reviews({ boards, files, dialogs });
   const renew = (): void => {
     boards.renew();
     void surroundings.refreshModel();
@@ -103,6 +105,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     announcer,
     log,
     transcripts,
+    reviews,
     memory: context.workspaceState,
     suggestion: async () => {
       if (settings.now.model.provider !== 'demo') return undefined;
@@ -136,6 +139,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       resumer.dispose();
       await boards.dispose();
       for (const part of [
+        reviews,
         transcripts,
         notices,
         findings,

@@ -6,6 +6,7 @@ import type { CommandConsent, Memory } from '../consent';
 import type { Dialogs } from '../dialogs';
 import type { OutputLog } from '../outputLog';
 import type { PermissionInbox } from '../permissionInbox';
+import type { Reviews } from '../review/reviews';
 import type { Secrets } from '../secrets';
 import type { TaskTree } from '../taskTree';
 import type { TranscriptPanels } from '../transcript/transcriptPanels';
@@ -24,6 +25,7 @@ export interface CommandContext {
   readonly announcer: Announcer;
   readonly log: OutputLog;
   readonly transcripts: TranscriptPanels;
+  readonly reviews: Reviews;
   /** Remembers per workspace. */
   readonly memory: Memory;
   /** What a first Task could be, where the model knows only certain ones. */

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { plainLine } from '../../model/plainText';
-import { isNameable, openReview } from '../review/review';
+import { isNameable } from '../review/review';
 import type { Command } from './commandContext';
 import { targetOf } from './targets';
 
@@ -21,7 +21,7 @@ export const review: Command = {
       await context.dialogs.say('info', vscode.l10n.t('Nothing differs from the base.'));
       return;
     }
-    await openReview(task, files);
+    await context.reviews.show(task, files);
     const unnameable = files.filter((file) => !isNameable(file));
     if (unnameable.length === 0) return;
     const names = unnameable.map(({ path }) => plainLine(path)).join(', ');

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { FileChange } from '../../model/changes';
 import type { Task } from '../../model/task';
 import { shown } from '../taskWords';
-import { baseScheme, snapshotScheme, taskFileUri } from './taskFileSystem';
+import { baseScheme, isShownAsItIs, snapshotScheme, taskFileUri } from './taskFileSystem';
 
 /** `[label, left, right]` of one file, as `vscode.changes` takes it. */
 type Resource = [vscode.Uri, vscode.Uri | undefined, vscode.Uri | undefined];
@@ -13,8 +13,11 @@ type Resource = [vscode.Uri, vscode.Uri | undefined, vscode.Uri | undefined];
 export async function openReview(task: Task, files: readonly FileChange[]): Promise<void> {
   const isStanding = await stands(task);
   const resources = files.filter(isNameable).map((file) => resourceOf(task, file, isStanding));
-  const title = vscode.l10n.t('Review: {0}', shown(task.packet.objective));
-  await vscode.commands.executeCommand('vscode.changes', title, resources);
+  await vscode.commands.executeCommand('vscode.changes', reviewTitle(task), resources);
+}
+
+export function reviewTitle(task: Task): string {
+  return vscode.l10n.t('Review: {0}', shown(task.packet.objective));
 }
 
 /** A name with bytes that are no text has no address in an editor. */
@@ -28,9 +31,12 @@ export async function stands(task: Task): Promise<boolean> {
   return (await stat(task.worktreePath).catch(() => undefined))?.isDirectory() === true;
 }
 
-/** The file as the Task has it: the Worktree's own, so that edits, problems and comments are on it. */
+/**
+ * The file as the Task has it: the Worktree's own, so that edits, problems and comments are on it. One whose name
+ * the editor would show as another one comes from the Snapshot, where its address can say what is in the name.
+ */
 export function currentUri(task: Task, path: string, isStanding: boolean): vscode.Uri {
-  return isStanding && task.worktreePath !== undefined
+  return isStanding && task.worktreePath !== undefined && isShownAsItIs(path)
     ? vscode.Uri.file(join(task.worktreePath, ...path.split('/')))
     : taskFileUri(snapshotScheme, task, path);
 }

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import * as z from 'zod';
 import type { Logger } from '../../base/logger';
 import { type TaskId, taskIdSchema } from '../../model/ids';
+import { visibleText } from '../../model/plainText';
 import type { Task } from '../../model/task';
 import type { Boards } from '../boards';
 
@@ -21,7 +22,17 @@ export function taskFileUri(scheme: TaskScheme, task: Task, path: string): vscod
   const state = scheme === baseScheme ? task.packet.repository.base.commit : (task.snapshot?.tree ?? '');
   const query: z.infer<typeof querySchema> = { taskId: task.id, path, state };
   const root = task.worktreePath ?? task.packet.repository.root;
-  return vscode.Uri.file(join(root, ...path.split('/'))).with({ scheme, query: JSON.stringify(query) });
+  const shown = path.split('/').map(visibleName);
+  return vscode.Uri.file(join(root, ...shown)).with({ scheme, query: JSON.stringify(query) });
+}
+
+/** Whether the editor would show the name as it is: nothing in it hides, reorders or breaks the line. */
+export function isShownAsItIs(path: string): boolean {
+  return visibleName(path) === path;
+}
+
+function visibleName(name: string): string {
+  return visibleText(name).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
 const querySchema = z.object({ taskId: taskIdSchema, path: z.string(), state: z.string() });

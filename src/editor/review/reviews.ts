@@ -1,0 +1,105 @@
+import * as vscode from 'vscode';
+import { DisposableStack } from '../../base/disposable';
+import type { FileChange } from '../../model/changes';
+import type { TaskId } from '../../model/ids';
+import type { Task } from '../../model/task';
+import type { WindowBoards } from '../boards';
+import type { ChangedFiles } from '../changedFiles';
+import type { Dialogs } from '../dialogs';
+import { isAtRest } from '../taskStatus';
+import { shown } from '../taskWords';
+import { openReview, reviewTitle } from './review';
+
+export interface ReviewsDeps {
+  readonly boards: WindowBoards;
+  readonly files: ChangedFiles;
+  readonly dialogs: Dialogs;
+}
+
+interface OpenReview {
+  readonly title: string;
+  /** Which files it shows. */
+  readonly looks: string;
+  /** Absent until the editor tells of the tab. */
+  tab?: vscode.Tab;
+  /** The files the user was told of, that it does not show. */
+  told?: string;
+}
+
+/** The reviews that are open, a tab for each Task. The editor never adds a file to one; this says when it should. */
+export class Reviews implements vscode.Disposable {
+  private readonly deps: ReviewsDeps;
+  private readonly open = new Map<TaskId, OpenReview>();
+  private readonly subscriptions = new DisposableStack();
+
+  constructor(deps: ReviewsDeps) {
+    this.deps = deps;
+    for (const subscription of [
+      vscode.window.tabGroups.onDidChangeTabs(({ opened, closed }) => this.onTabs(opened, closed)),
+      deps.boards.onDidChange(() => this.look()),
+      deps.files.onDidLoad(() => this.look()),
+    ])
+      this.subscriptions.add(subscription);
+  }
+
+  /** Shows the review of a Task in place of the one that is open. */
+  async show(task: Task, files: readonly FileChange[]): Promise<void> {
+    const title = reviewTitle(task);
+    const old = this.tabOf(task.id, title);
+    this.open.set(task.id, { title, looks: looksOf(files) });
+    await openReview(task, files);
+    if (old !== undefined) await vscode.window.tabGroups.close(old, true);
+  }
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  /** The tab of the Task's review, also of one from before the window was reloaded. */
+  private tabOf(taskId: TaskId, title: string): vscode.Tab | undefined {
+    const known = this.open.get(taskId)?.tab;
+    if (known !== undefined) return known;
+    const ofOthers = new Set([...this.open.values()].map(({ tab }) => tab));
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    return tabs.find((tab) => !ofOthers.has(tab) && isReview(tab, title));
+  }
+
+  private onTabs(opened: readonly vscode.Tab[], closed: readonly vscode.Tab[]): void {
+    for (const [id, review] of this.open) {
+      if (review.tab !== undefined && closed.includes(review.tab)) this.open.delete(id);
+      const tab = review.tab === undefined ? opened.find((one) => isReview(one, review.title)) : undefined;
+      if (tab !== undefined) review.tab = tab;
+    }
+  }
+
+  private look(): void {
+    for (const [id, review] of this.open) {
+      const found = this.deps.boards.find(id);
+      if (found === undefined || !isAtRest(found.task) || found.task.state !== 'open') continue;
+      const files = found.board.isBusy(id) ? undefined : this.deps.files.of(found.task);
+      if (review.tab === undefined || files === undefined || files.length === 0) continue;
+      const looks = looksOf(files);
+      if (looks === review.looks || looks === review.told) continue;
+      review.told = looks;
+      void this.tell(found.task);
+    }
+  }
+
+  /** Not replaced unasked: somebody may be reading, or writing, in it. */
+  private async tell({ id, packet }: Task): Promise<void> {
+    const refresh = vscode.l10n.t('Refresh Review');
+    const name = shown(packet.objective, 60);
+    const message = vscode.l10n.t('"{0}" changed other files than the open review shows.', name);
+    if ((await this.deps.dialogs.say('info', message, refresh)) === refresh)
+      await vscode.commands.executeCommand('tributary.task.review', { taskId: id });
+  }
+}
+
+/** The editor adds the number of files to the title. */
+function isReview({ label }: vscode.Tab, title: string): boolean {
+  return label === title || label.startsWith(`${title} (`);
+}
+
+function looksOf(files: readonly FileChange[]): string {
+  return JSON.stringify(files.map(({ status, path, oldPath }) => [status, path, oldPath]));
+}
