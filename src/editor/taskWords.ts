@@ -77,6 +77,8 @@ export function statusText(status: TaskStatus): string {
 }
 
 function liveText(stage: Stage, activity: Activity | undefined): string {
+  // What waits for the user comes first, whatever the Run is for.
+  if (activity?.kind === 'asking') return activityText(activity);
   // Its Worktree stands already: the host's own checks come first.
   const isBeginning = activity?.kind === 'worktree' && stage !== 'working';
   const doing = activity === undefined || isBeginning ? undefined : activityText(activity);
@@ -90,6 +92,7 @@ function liveText(stage: Stage, activity: Activity | undefined): string {
   }
 }
 
+/** The Verdict first: a narrow side bar cuts the end. */
 function readyText(files: number | undefined, judged: Judged | undefined): string {
   const ready =
     files === undefined
@@ -97,7 +100,7 @@ function readyText(files: number | undefined, judged: Judged | undefined): strin
       : files === 1
         ? vscode.l10n.t('ready: 1 file')
         : vscode.l10n.t('ready: {0} files', files);
-  return judged === undefined ? ready : `${ready} · ${judgedText(judged)}`;
+  return judged === undefined ? ready : `${judgedText(judged)} · ${ready}`;
 }
 
 export function judgedText({ verdict, findings }: Judged): string {

@@ -20,6 +20,9 @@ import {
   usageText,
 } from './taskWords';
 
+/** Of a side bar as wide as the editor makes it, half is left for what goes on. */
+const labelLength = 18;
+
 /** What a row shows: plain data, so that two states of it can be compared. */
 export interface RowContent {
   readonly label: string;
@@ -35,7 +38,7 @@ export function taskRow(task: Task, status: TaskStatus, questions: number): RowC
   const description = statusText(status);
   return {
     // Short, so that a narrow side bar has room for what goes on; tooltip and screen readers have all of it.
-    label: shown(task.packet.objective, 28),
+    label: shown(task.packet.objective, labelLength),
     description,
     icon: statusIcon(status),
     context: taskContext(task, questions),

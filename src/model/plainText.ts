@@ -40,5 +40,8 @@ export function visibleText(text: string): string {
 export function clip(line: string, width: number): string {
   const characters = [...line];
   if (characters.length <= width) return line;
-  return `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
+  return `${characters
+    .slice(0, Math.max(0, width - 1))
+    .join('')
+    .trimEnd()}…`;
 }
