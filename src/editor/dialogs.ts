@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { withoutIcons, withoutLinks } from './plainWords';
 
 /** How loud a message is. */
 export type Tone = 'info' | 'warning' | 'error';
@@ -42,7 +43,8 @@ export interface Dialogs {
 
 /** The editor's own. */
 export const windowDialogs: Dialogs = {
-  async say(tone, message, ...actions) {
+  async say(tone, text, ...actions) {
+    const message = withoutLinks(text);
     switch (tone) {
       case 'info':
         return vscode.window.showInformationMessage(message, ...actions);
@@ -71,14 +73,31 @@ export const windowDialogs: Dialogs = {
     });
   },
   pick(question) {
-    const pick = vscode.window.createQuickPick<(typeof question.items)[number]>();
-    pick.items = question.items;
+    const pick = vscode.window.createQuickPick<Shown<(typeof question.items)[number]>>();
+    pick.items = question.items.map(shownItem);
     pick.placeholder = question.placeHolder;
     pick.matchOnDescription = true;
     pick.matchOnDetail = true;
-    return shown(pick, question, () => pick.selectedItems[0]);
+    return shown(pick, question, () => pick.selectedItems[0]?.item);
   },
 };
+
+/** A choice as it is drawn, and the one it stands for. */
+interface Shown<T> extends vscode.QuickPickItem {
+  readonly item: T;
+}
+
+/** An icon comes by `iconPath` only: the texts may hold anything. */
+function shownItem<T extends vscode.QuickPickItem>(item: T): Shown<T> {
+  const { label, description, detail, iconPath } = item;
+  return {
+    item,
+    label: withoutIcons(label),
+    ...(description === undefined ? {} : { description: withoutIcons(description) }),
+    ...(detail === undefined ? {} : { detail: withoutIcons(detail) }),
+    ...(iconPath === undefined ? {} : { iconPath }),
+  };
+}
 
 type AskInput = vscode.QuickInput & {
   buttons: readonly vscode.QuickInputButton[];

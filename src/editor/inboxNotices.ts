@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { DisposableStack } from '../base/disposable';
-import { visibleText } from '../model/plainText';
 import type { PermissionQuestion } from '../tasks/permission';
 import type { Boards } from './boards';
 import type { Dialogs } from './dialogs';
 import type { QuestionInbox } from './permissionInbox';
+import { wholeInNotice } from './plainWords';
 import type { TaskTree } from './taskTree';
 import { shown } from './taskWords';
 import type { TreeNode } from './treeNodes';
@@ -43,14 +43,20 @@ export class InboxNotices implements vscode.Disposable {
     const allow = vscode.l10n.t('Allow');
     const deny = vscode.l10n.t('Deny');
     const always = vscode.l10n.t('Allow All in This Repository…');
-    // A decision is about the whole command: nothing of it is cut off or hidden.
-    const message = vscode.l10n.t(
-      '{0} wants to run in its worktree: {1}',
-      shown(question.agent),
-      visibleText(question.command),
-    );
-    const chosen = await dialogs.say('info', message, allow, deny, always);
+    // A decision is about the whole command: nothing of it is cut off or hidden. The transcript has room for any.
+    const command = wholeInNotice(question.command);
+    const show = vscode.l10n.t('Show…');
+    const message =
+      command === undefined
+        ? vscode.l10n.t('{0} wants to run a long command in its worktree.', shown(question.agent))
+        : vscode.l10n.t('{0} wants to run in its worktree: {1}', shown(question.agent), command);
+    const chosen = await dialogs.say('info', message, command === undefined ? show : allow, deny, always);
     if (chosen === allow) inbox.answer(question.id, true);
+    if (chosen === show)
+      await vscode.commands.executeCommand('tributary.task.openTranscript', {
+        taskId: question.taskId,
+        runId: question.runId,
+      });
     if (chosen === deny) inbox.answer(question.id, false);
     if (chosen === always) {
       const repositoryId = boards.find(question.taskId)?.board.id;

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { Emitter, type Event } from '../base/emitter';
 import type { Logger } from '../base/logger';
 import type { Settings } from '../model/settings';
+import { withoutLinks } from './plainWords';
 import { settingsFrom } from './settingsFrom';
 
 /** `tributary.*` of this window, read when asked. */
@@ -27,7 +28,9 @@ export class EditorSettings implements vscode.Disposable {
     if (problem !== '' && problem !== this.said) {
       this.logger.warn('settings that cannot be used count as not set', { problem });
       void vscode.window.showWarningMessage(
-        vscode.l10n.t('Settings of Tributary that cannot be used count as not set: {0}', problem),
+        withoutLinks(
+          vscode.l10n.t('Settings of Tributary that cannot be used count as not set: {0}', problem),
+        ),
       );
     }
     this.said = problem;

@@ -8,6 +8,7 @@ import type { Activities } from './activities';
 import type { WindowBoards } from './boards';
 import type { ChangedFiles } from './changedFiles';
 import type { PermissionInbox } from './permissionInbox';
+import { commandTooltip } from './plainWords';
 import { inOrder, statusOf, type TaskStatus } from './taskStatus';
 import { Throttle } from './throttle';
 import {
@@ -92,7 +93,9 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
       if (run !== undefined) item.tooltip = runTooltip(run);
     }
     if (node.kind === 'question')
-      item.tooltip = this.deps.inbox.pending.find(({ id }) => id === node.questionId)?.command ?? '';
+      item.tooltip = commandTooltip(
+        this.deps.inbox.pending.find(({ id }) => id === node.questionId)?.command ?? '',
+      );
     return item;
   }
 

@@ -252,7 +252,9 @@ describe('the transcript page', () => {
       ]);
       const question = { taskId: story.task.id, runId, agent: 'general', tool: 'Bash' };
       const one = await open({ ...story, pending: [{ ...question, id: 'q1', command: 'npm i' }] });
-      await row(one, 'The agent asks to run a command').getByRole('button', { name: 'Approve' }).click();
+      await row(one, 'The agent asks to run a command')
+        .getByRole('button', { name: 'Allow', exact: true })
+        .click();
       await one.page.getByRole('contentinfo').getByRole('button', { name: 'Deny' }).click();
       assert.deepEqual(one.intents, [
         { method: 'answer', params: { questionId: 'q1', isAllowed: true } },

@@ -200,7 +200,7 @@ export function AnswerButtons({ questionId }: { readonly questionId: string }): 
       <Button
         kind="primary"
         icon="check"
-        label={t('Approve')}
+        label={t('Allow')}
         onClick={() => host.answer({ questionId, isAllowed: true })}
       />
       <Button icon="cross" label={t('Deny')} onClick={() => host.answer({ questionId, isAllowed: false })} />

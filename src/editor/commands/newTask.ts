@@ -1,8 +1,10 @@
 import * as vscode from 'vscode';
 import * as z from 'zod';
+import { plainLine } from '../../model/plainText';
 import type { BaseChoice } from '../../tasks/taskApi';
 import type { Reply } from '../dialogs';
 import type { LiveBoard } from '../liveBoard';
+import { shown } from '../taskWords';
 import type { Command, CommandContext } from './commandContext';
 import { boardOf } from './targets';
 
@@ -170,9 +172,10 @@ function baseItem(base: BaseChoice): vscode.QuickPickItem & { readonly base: Bas
   const on = base.branch === undefined ? '' : ` · ${base.branch}`;
   return {
     base,
-    label: `$(${icons[base.kind]}) ${label}`,
-    description: `${base.commit.slice(0, 10)}${on}`,
-    detail: base.files === undefined ? base.subject : filesText(base.files),
+    label: plainLine(label),
+    iconPath: new vscode.ThemeIcon(icons[base.kind]),
+    description: plainLine(`${base.commit.slice(0, 10)}${on}`),
+    detail: base.files === undefined ? shown(base.subject, 200) : filesText(base.files),
   };
 }
 

@@ -2,12 +2,12 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { DisposableStack } from '../../base/disposable';
 import type { Logger } from '../../base/logger';
-import { plainText } from '../../model/plainText';
+import { clip, plainText } from '../../model/plainText';
 import { currentVerdict, type Task } from '../../model/task';
 import type { Finding } from '../../model/verdict';
 import type { WindowBoards } from '../boards';
 import type { ChangedFiles } from '../changedFiles';
-import { verdictText } from '../taskWords';
+import { shown, verdictText } from '../taskWords';
 import { Throttle } from '../throttle';
 import { type PlacedFinding, placedFindings } from './findingPlaces';
 import { mapLines } from './lineMap';
@@ -27,6 +27,8 @@ export interface ShownFinding {
 
 export const diagnosticSource = 'Tributary';
 const refreshMs = 200;
+/** The hover and the Problems list draw all of it; the verdict card has the rest. */
+const longestDetail = 2_000;
 
 /**
  * Open Findings as diagnostics, on the Worktree's files and, mapped through the difference, on the checkout's own.
@@ -214,7 +216,9 @@ function diagnosticOf(
     endLine - 1,
     endColumn === undefined ? Number.MAX_SAFE_INTEGER : endColumn - 1,
   );
-  const body = [plainText(finding.title), plainText(finding.detail).trim()].filter((part) => part !== '');
+  const body = [shown(finding.title, 300), clip(plainText(finding.detail).trim(), longestDetail)].filter(
+    (part) => part !== '',
+  );
   const text = isSame
     ? body
     : [vscode.l10n.t('These lines changed since: {0}', body[0] ?? ''), ...body.slice(1)];

@@ -8,6 +8,7 @@ import type { TranscriptApi } from '../../protocol/transcriptApi';
 import type { Announcer } from '../announcer';
 import type { LiveBoard } from '../liveBoard';
 import type { PermissionInbox } from '../permissionInbox';
+import { withoutLinks } from '../plainWords';
 import { transcriptMarkdown } from './exportMarkdown';
 import { contains, placeOf } from './places';
 
@@ -88,7 +89,7 @@ async function openFile(
   { path, line, endLine }: { path: string; line?: number | undefined; endLine?: number | undefined },
 ): Promise<void> {
   const place = await placeOf(task, path);
-  const name = plainLine(path).slice(0, 200);
+  const name = withoutLinks(plainLine(path).slice(0, 200));
   if (place.kind === 'outside') {
     await vscode.window.showWarningMessage(
       vscode.l10n.t('Not opened: "{0}" is neither in the worktree of this Task nor in the checkout.', name),
@@ -150,7 +151,10 @@ async function exportAs(
   await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(text));
   const open = vscode.l10n.t('Open');
   const said = await vscode.window.showInformationMessage(
-    vscode.l10n.t('The transcript was exported to {0}.', vscode.workspace.asRelativePath(target)),
+    vscode.l10n.t(
+      'The transcript was exported to {0}.',
+      withoutLinks(vscode.workspace.asRelativePath(target)),
+    ),
     open,
   );
   if (said === open) await vscode.commands.executeCommand('vscode.open', target);
