@@ -44,14 +44,18 @@ describe('the main road, by clicks and keys alone, on the packed extension in a 
 
   it('asks for a command, is allowed for the repository, and ends with FAIL', async () => {
     await road.allowCommands();
-    await road.waitForRow(/ready.*FAIL/);
+    await road.waitForRow(/FAIL.*ready/);
     assert.equal(await source(), untouched);
   });
 
   it('shows the finding under the code in the review and starts the fix from its quick fix: PASS', async () => {
     await road.fixByQuickFix(await road.seeFindingInReview());
-    await road.waitForRow(/ready.*PASS/);
+    await road.waitForRow(/PASS.*ready/);
     assert.equal(await source(), untouched);
+  });
+
+  it('offers to show, in the review that is open, the files that came with the fix', async () => {
+    await road.refreshReview(2);
   });
 
   it('accepts, undoes byte for byte, and accepts again', async () => {

@@ -59,7 +59,7 @@ describe('a Task in the editor', function () {
   it('is shown with its Runs, what it came to, and where it may go', async () => {
     await eventually(() => treeText(parts).some((row) => row.includes('1 file')));
     const rows = treeText(parts);
-    assert.match(rows[0] ?? '', /^Fix the duration parser.*\| ready: 1 file · FAIL, 1 finding$/);
+    assert.match(rows[0] ?? '', /^Fix the duration… \| FAIL, 1 finding · ready: 1 file$/);
     assert.match(rows[1] ?? '', /^ {2}general \| \d+ s$/);
     assert.match(rows[2] ?? '', /^ {2}verification \| \d+ s$/);
     const [node] = parts.tree.getChildren();
@@ -67,8 +67,9 @@ describe('a Task in the editor', function () {
     const item = parts.tree.getTreeItem(node);
     for (const word of ['task', 'acceptable', 'fixable', 'discardable', 'standing'])
       assert.ok(item.contextValue?.split(' ').includes(word), word);
-    assert.match(item.accessibilityInformation?.label ?? '', /must be 5400 seconds, ready/);
-    assert.ok(labelOf(item).length <= 30);
+    assert.match(item.accessibilityInformation?.label ?? '', /must be 5400 seconds, FAIL, 1 finding · ready/);
+    // At the width the side bar has by itself, the verdict is seen.
+    assert.ok(labelOf(item).length <= 18);
     const { tooltip } = parts.tree.resolveTreeItem(item, node);
     assert.ok(tooltip instanceof vscode.MarkdownString);
     for (const part of ['Base: HEAD', 'Verdict: FAIL', 'requests'])
@@ -183,6 +184,25 @@ describe('a Task in the editor', function () {
     assert.equal(await inCheckout(), original);
     assert.equal(taskNow(parts, task).state, 'open');
     await eventually(() => parts.view.badge?.value === 1);
+  });
+
+  it('says that an accepted Task was undone already, where the button of its notification still stands', async () => {
+    let press: (title: string | undefined) => void = () => assert.fail('nothing to press');
+    const said: string[] = [];
+    parts.dialogs.say = (_tone, message, ...actions) => {
+      said.push(message);
+      if (!actions.includes('Undo')) return Promise.resolve(undefined);
+      return new Promise((resolve) => {
+        press = resolve;
+      });
+    };
+    dialogs.choose.push('Accept');
+    await call('tributary.task.accept');
+    await call('tributary.task.undo');
+    press('Undo');
+    await eventually(() => said.length === 3);
+    assert.match(said[2] ?? '', /^"Fix the duration parser.*" was undone already; nothing was changed\.$/);
+    assert.equal(await inCheckout(), original);
   });
 
   it('shows a conflict by file and writes nothing', async () => {

@@ -23,11 +23,11 @@ export async function checkRoad({ editor, staged, folder, pictures, env, say }: 
       await road.watchTranscript();
       say('Its transcript streams; a command of the verifier asks, and is allowed for the repository');
       await road.allowCommands();
-      await road.waitForRow(/ready.*FAIL/);
+      await road.waitForRow(/FAIL.*ready/);
       say('The verdict is FAIL, and the finding stands under the code in the review');
       await road.fixByQuickFix(await road.seeFindingInReview());
       say('The finding was sent to an agent by its quick fix; the change is verified again');
-      await road.waitForRow(/ready.*PASS/);
+      await road.waitForRow(/PASS.*ready/);
       say('PASS: accepted, undone, accepted again');
       await road.accept();
       await road.undo();

@@ -97,6 +97,18 @@ export class MainRoad {
     await action.click();
   }
 
+  /** Takes the offer to show the files that came with the fix: the review is one tab, as before. */
+  async refreshReview(files: number): Promise<void> {
+    const { page } = this.window;
+    await this.window.button('Refresh Review').first().click();
+    await page.getByRole('tab', { name: new RegExp(`^Review: .*\\(${files} files\\)`) }).waitFor();
+    await page
+      .getByRole('tab', { name: /^Review: / })
+      .nth(1)
+      .waitFor({ state: 'detached' });
+    await this.picture('review-again');
+  }
+
   async accept(): Promise<void> {
     await this.rowAction('Accept');
     const yes = this.window.modalButton('Accept');
@@ -109,7 +121,7 @@ export class MainRoad {
 
   async undo(): Promise<void> {
     await this.rowAction('Undo Accept');
-    await this.waitForRow(/ready.*PASS/);
+    await this.waitForRow(/PASS.*ready/);
     await this.picture('undone');
   }
 
