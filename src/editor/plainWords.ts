@@ -26,3 +26,8 @@ const longestTooltip = 3_000;
 export function commandTooltip(command: string): string {
   return clip(visibleText(command), longestTooltip);
 }
+
+/** A file's name, or a path, with everything in it seen that would hide, reorder or break the line. */
+export function visibleName(name: string): string {
+  return visibleText(name).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}

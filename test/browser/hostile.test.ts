@@ -188,7 +188,7 @@ describe('text of models, files and repositories that means harm', function () {
     const dialog = window.page.locator('.monaco-dialog-box');
     await dialog.waitFor();
     const text = (await dialog.textContent()) ?? '';
-    for (const part of ['$(trash)', '$(zap) {0} <b>', '[c](command:x).js', '<img src=x'])
+    for (const part of ['Do it [Allow](command:', 'src/$(zap) {0} <b>\\n\\u202eB [c](command:x).js'])
       assert.ok(text.includes(part), `${part} in ${text}`);
     assert.doesNotMatch(text, hiding);
     assert.equal(await dialog.locator('img, script, b, .codicon-trash, .codicon-zap').count(), 0);

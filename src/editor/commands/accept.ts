@@ -4,6 +4,7 @@ import type { Conflict, LandingPath } from '../../model/landing';
 import { plainLine } from '../../model/plainText';
 import { currentVerdict, openFindings } from '../../model/task';
 import type { AcceptOutcome, LandingPlan } from '../../tasks/taskApi';
+import { visibleName } from '../plainWords';
 import { currentUri, stands } from '../review/review';
 import { canAccept, judgedOf } from '../taskStatus';
 import { judgedText, shown } from '../taskWords';
@@ -84,7 +85,7 @@ export function planText({ task, paths }: LandingPlan): string {
 /** `A`, `M` or `D` and the path. */
 function pathText({ path, before, after }: LandingPath): string {
   const letter = before === 'absent' ? 'A' : after === 'absent' ? 'D' : 'M';
-  return `${letter}  ${plainLine(path)}`;
+  return `${letter}  ${visibleName(path)}`;
 }
 
 async function sayOutcome(context: CommandContext, target: Target, outcome: AcceptOutcome): Promise<void> {

@@ -3,9 +3,9 @@ import * as vscode from 'vscode';
 import * as z from 'zod';
 import type { Logger } from '../../base/logger';
 import { type TaskId, taskIdSchema } from '../../model/ids';
-import { visibleText } from '../../model/plainText';
 import type { Task } from '../../model/task';
 import type { Boards } from '../boards';
+import { visibleName } from '../plainWords';
 
 /** The left side of a review: files of the Task's base commit. */
 export const baseScheme = 'tributary-base';
@@ -29,10 +29,6 @@ export function taskFileUri(scheme: TaskScheme, task: Task, path: string): vscod
 /** Whether the editor would show the name as it is: nothing in it hides, reorders or breaks the line. */
 export function isShownAsItIs(path: string): boolean {
   return visibleName(path) === path;
-}
-
-function visibleName(name: string): string {
-  return visibleText(name).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
 const querySchema = z.object({ taskId: taskIdSchema, path: z.string(), state: z.string() });
