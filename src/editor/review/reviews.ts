@@ -46,9 +46,10 @@ export class Reviews implements vscode.Disposable {
   async show(task: Task, files: readonly FileChange[]): Promise<void> {
     const title = reviewTitle(task);
     const old = this.tabOf(task.id, title);
+    // A tab that the user closes in this very moment is as good as closed here.
+    if (old !== undefined) await vscode.window.tabGroups.close(old, true).then(undefined, () => true);
     this.open.set(task.id, { title, looks: looksOf(files) });
     await openReview(task, files);
-    if (old !== undefined) await vscode.window.tabGroups.close(old, true);
   }
 
   dispose(): void {

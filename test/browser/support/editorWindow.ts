@@ -9,6 +9,8 @@ const harmless = [
   /authentication provider 'github'/,
   /^Canceled|: Canceled/,
   /Failed to load resource|A bad HTTP response code \(404\) was received/,
+  // Whoever listens to saves has 1.75 s for it, which a busy machine does not keep.
+  /Aborted onWillSaveTextDocument-event/,
 ];
 
 /** A window of the editor as a person has it: what is seen, clicked and typed. */

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import { commandTooltip, wholeInNotice, withoutIcons, withoutLinks } from '../../../src/editor/plainWords';
+import {
+  commandTooltip,
+  visibleName,
+  wholeInNotice,
+  withoutIcons,
+  withoutLinks,
+} from '../../../src/editor/plainWords';
 
 /** What the editor takes for a link in a notification. */
 const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
@@ -29,6 +35,11 @@ describe('texts of others, in the editor’s own widgets', () => {
     assert.equal(wholeInNotice(`true ${'#'.repeat(1_000)}; rm -rf x`), undefined);
     // What is seen of a character is longer than the character.
     assert.equal(wholeInNotice('\u202e'.repeat(300)), undefined);
+  });
+
+  it('are names in which everything is seen', () => {
+    assert.equal(visibleName('src/two\nlines\u202e.js'), 'src/two\\nlines\\u202e.js');
+    assert.equal(visibleName('src/ordinary ümlaut.js'), 'src/ordinary ümlaut.js');
   });
 
   it('fit into a tooltip with everything that hides or reorders seen', () => {
