@@ -87,7 +87,8 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const notices = new InboxNotices({ inbox, boards, dialogs, tree, view });
   const fileSystem = new TaskFileSystem({ boards, logger: log });
   const { extensionUri } = context;
-  const transcripts = new TranscriptPanels({ extensionUri, boards, inbox, announcer, logger: log });
+  const memory = context.workspaceState;
+  const transcripts = new TranscriptPanels({ extensionUri, boards, inbox, announcer, memory, logger: log });
   const reviews = new Reviews({ boards, files, dialogs });
   const renew = (): void => {
     boards.renew();
@@ -106,7 +107,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     log,
     transcripts,
     reviews,
-    memory: context.workspaceState,
+    memory,
     suggestion: async () => {
       if (settings.now.model.provider !== 'demo') return undefined;
       const { suggestedTask } = await import('./composeSample');

@@ -1,13 +1,14 @@
 import * as vscode from 'vscode';
 import { toTributaryError } from '../base/errors';
 import type { Logger } from '../base/logger';
+import type { RunId } from '../model/ids';
 import type { Settings } from '../model/settings';
 import type { Task } from '../model/task';
 import type { Announcer } from './announcer';
 import type { WindowBoards } from './boards';
 import type { Dialogs } from './dialogs';
 import type { LiveBoard } from './liveBoard';
-import { type OwnRuns, toResume } from './resuming';
+import { type OwnRuns, type ToResume, toResume } from './resuming';
 import { shown } from './taskWords';
 
 export interface ResumerDeps {
@@ -23,6 +24,8 @@ export interface ResumerDeps {
 export class Resumer implements vscode.Disposable {
   private readonly deps: ResumerDeps;
   private readonly subscriptions: vscode.Disposable[] = [];
+  /** Interrupted Runs that were gone on with, or asked about, already. */
+  private readonly seen = new Set<RunId>();
 
   constructor(deps: ResumerDeps) {
     this.deps = deps;
@@ -41,12 +44,23 @@ export class Resumer implements vscode.Disposable {
         if (run?.owner.pid === process.pid) this.deps.own.add(event.runId);
       }),
     );
-    void this.resume(board);
+    // The host before us may take its time to go, or hang and be killed: its Runs are interrupted later then.
+    this.subscriptions.push(this.deps.boards.onDidChange(() => this.look(board)));
+    this.look(board);
   }
 
-  private async resume(board: LiveBoard): Promise<void> {
-    const { own, setting, dialogs } = this.deps;
-    const found = toResume(board.tasks, { setting: setting(), own: own.all, now: new Date() });
+  private look(board: LiveBoard): void {
+    const { own, setting } = this.deps;
+    const fresh = board.tasks.filter(({ runs }) => !runs.slice(-1).some(({ id }) => this.seen.has(id)));
+    const found = toResume(fresh, { setting: setting(), own: own.all, now: new Date() });
+    const all = [...found.automatic, ...found.ask];
+    if (all.length === 0) return;
+    for (const { runs } of all) for (const { id } of runs.slice(-1)) this.seen.add(id);
+    void this.resume(board, found);
+  }
+
+  private async resume(board: LiveBoard, found: ToResume): Promise<void> {
+    const { own, dialogs } = this.deps;
     for (const task of found.automatic) await this.goOn(board, task);
     if (found.ask.length === 0) return;
     const resume = vscode.l10n.t('Resume');

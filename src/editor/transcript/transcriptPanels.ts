@@ -5,7 +5,9 @@ import type { Logger } from '../../base/logger';
 import { type RunId, runIdSchema, type TaskId, taskIdSchema } from '../../model/ids';
 import type { Announcer } from '../announcer';
 import type { WindowBoards } from '../boards';
+import type { Memory } from '../consent';
 import type { PermissionInbox } from '../permissionInbox';
+import { DeadTabs } from './deadTabs';
 import { LiveTexts } from './liveTexts';
 import { TranscriptPanel } from './transcriptPanel';
 
@@ -14,6 +16,8 @@ export interface TranscriptPanelsDeps {
   readonly boards: WindowBoards;
   readonly inbox: PermissionInbox;
   readonly announcer: Pick<Announcer, 'follow' | 'failed'>;
+  /** Remembers per workspace, beyond the extension host. */
+  readonly memory: Memory;
   readonly logger: Logger;
 }
 
@@ -31,6 +35,7 @@ export class TranscriptPanels implements Disposable {
     { readonly tab: vscode.WebviewPanel; readonly panel: TranscriptPanel }
   >();
   private readonly subscriptions = new DisposableStack();
+  private readonly dead: DeadTabs;
 
   constructor(deps: TranscriptPanelsDeps) {
     this.deps = deps;
@@ -40,6 +45,7 @@ export class TranscriptPanels implements Disposable {
     this.subscriptions.add(
       deps.boards.onDidChange(() => {
         for (const { panel } of this.open.values()) panel.refresh();
+        this.remember();
       }),
     );
     this.subscriptions.add(
@@ -47,6 +53,15 @@ export class TranscriptPanels implements Disposable {
         deserializeWebviewPanel: async (tab, state: unknown) => this.restore(tab, state),
       }),
     );
+    this.dead = new DeadTabs({
+      viewType,
+      memory: deps.memory,
+      isAnswered: (column) => this.tabs.some((tab) => tab.visible && tab.viewColumn === column),
+      replace: (taskId, column) => {
+        if (!this.open.has(taskId)) this.make(taskId, undefined, column);
+      },
+    });
+    this.subscriptions.add(this.dead);
   }
 
   /** Opens or reveals the Task's tab on a Run, the newest one when none is named; `call`: the N of `[call N]` to scroll to. */
@@ -57,12 +72,7 @@ export class TranscriptPanels implements Disposable {
       known.tab.reveal();
       return;
     }
-    const tab = vscode.window.createWebviewPanel(viewType, '', vscode.ViewColumn.Active, {
-      // Its content is rebuilt from the file whenever it is shown.
-      retainContextWhenHidden: false,
-      enableFindWidget: false,
-    });
-    this.add(tab, taskId, runId).showRun(runId, call);
+    this.make(taskId, runId, vscode.ViewColumn.Active).showRun(runId, call);
   }
 
   dispose(): void {
@@ -70,6 +80,23 @@ export class TranscriptPanels implements Disposable {
     for (const { panel } of this.open.values()) panel.dispose();
     this.open.clear();
     this.lives.dispose();
+  }
+
+  private get tabs(): readonly vscode.WebviewPanel[] {
+    return [...this.open.values()].map(({ tab }) => tab);
+  }
+
+  private make(taskId: TaskId, runId: RunId | undefined, column: vscode.ViewColumn): TranscriptPanel {
+    const tab = vscode.window.createWebviewPanel(viewType, '', column, {
+      // Its content is rebuilt from the file whenever it is shown.
+      retainContextWhenHidden: false,
+      enableFindWidget: false,
+    });
+    return this.add(tab, taskId, runId);
+  }
+
+  private remember(): void {
+    this.dead.remember([...this.open].map(([taskId, { tab }]) => ({ taskId, title: tab.title })));
   }
 
   private restore(tab: vscode.WebviewPanel, state: unknown): void {
@@ -95,7 +122,9 @@ export class TranscriptPanels implements Disposable {
     tab.onDidDispose(() => {
       panel.dispose();
       this.open.delete(taskId);
+      this.remember();
     });
+    this.remember();
     return panel;
   }
 }

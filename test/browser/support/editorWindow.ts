@@ -48,11 +48,19 @@ export class EditorWindow {
 
   /** Runs a command by its title in the palette, with the keyboard. */
   async runCommand(title: string): Promise<void> {
-    await this.page.keyboard.press('F1');
-    const input = this.quickInput();
-    await input.waitFor();
-    await input.fill(`>${title}`);
-    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor();
+    const found = this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
+    const endsAt = Date.now() + 60_000;
+    // The palette lists what could be run when it was opened: in a window that just came up, not yet all.
+    for (;;) {
+      await this.page.keyboard.press('F1');
+      const input = this.quickInput();
+      await input.waitFor();
+      await input.fill(`>${title}`);
+      if (await comes(found, 3_000)) break;
+      await this.page.keyboard.press('Escape');
+      await input.waitFor({ state: 'hidden' });
+      if (Date.now() > endsAt) throw new Error(`the palette has no command "${title}"`);
+    }
     await this.page.keyboard.press('Enter');
   }
 
@@ -122,4 +130,12 @@ export class EditorWindow {
   async close(): Promise<void> {
     await this.page.close();
   }
+}
+
+/** Whether it is seen within the time. */
+export async function comes(locator: Locator, withinMs: number): Promise<boolean> {
+  return await locator
+    .waitFor({ timeout: withinMs })
+    .then(() => true)
+    .catch(() => false);
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
 import { samplePlaybook } from '../../../src/demo/samplePlaybook';
 import { sampleTestCommand } from '../../../src/demo/sampleRepository';
-import type { EditorWindow } from './editorWindow';
+import { comes, type EditorWindow } from './editorWindow';
 
 /** How long an agent may take, on a busy machine. */
 const agentMs = 180_000;
@@ -165,12 +165,4 @@ export class MainRoad {
   async lastPicture(): Promise<void> {
     await this.picture('last');
   }
-}
-
-/** Whether it is seen within the time. */
-async function comes(locator: Locator, withinMs: number): Promise<boolean> {
-  return await locator
-    .waitFor({ timeout: withinMs })
-    .then(() => true)
-    .catch(() => false);
 }

@@ -56,8 +56,13 @@ export async function startServer(options: ServerOptions): Promise<ServedServer>
   const userFolder = join(home, 'data', 'User');
   await mkdir(userFolder, { recursive: true });
   await mkdir(join(home, 'extensions'));
-  const writeSettings = (settings: Readonly<Record<string, unknown>>) =>
-    writeFile(join(userFolder, 'settings.json'), userSettings(settings));
+  const machineFolder = join(home, 'data', 'Machine');
+  await mkdir(machineFolder);
+  // Of settings that belong to a machine, a served editor reads the machine's own file only.
+  const writeSettings = async (settings: Readonly<Record<string, unknown>>) => {
+    await writeFile(join(machineFolder, 'settings.json'), JSON.stringify(settings, null, 2));
+    await writeFile(join(userFolder, 'settings.json'), userSettings(settings));
+  };
   await writeSettings(options.settings ?? {});
   const child = spawnServer(options, home);
   const { port, output } = await listening(child);
