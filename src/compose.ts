@@ -13,6 +13,7 @@ import { FindingDiagnostics } from './editor/findings/findingDiagnostics';
 import { InboxNotices } from './editor/inboxNotices';
 import { OutputLog } from './editor/outputLog';
 import { QuestionInbox } from './editor/permissionInbox';
+import { ProblemNotices } from './editor/problemNotices';
 import { Resumer } from './editor/resumer';
 import { OwnRuns } from './editor/resuming';
 import { Reviews } from './editor/review/reviews';
@@ -22,6 +23,7 @@ import { EditorSettings } from './editor/settings';
 import { Surroundings } from './editor/surroundings';
 import { TaskTree } from './editor/taskTree';
 import { TranscriptPanels } from './editor/transcript/transcriptPanels';
+import type { StoreProblem } from './store/store';
 
 /** What a test inside the editor looks at, and answers dialogs by. */
 export interface Parts {
@@ -57,6 +59,8 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const inbox = new QuestionInbox({ logger: log });
   const consent = new CommandConsent({ memory: context.globalState, logger: log });
   const version = versionOf(context);
+  const problems = new ProblemNotices({ dialogs, log });
+  const onProblem = (problem: StoreProblem): void => problems.take(problem);
   const boards = new WindowBoards({
     folders: trustedFolders,
     compose: async ({ root, commonDir }) => {
@@ -69,8 +73,10 @@ export function compose(context: vscode.ExtensionContext): Composed {
         permission: consent.portFor(commonDir, inbox),
         appVersion: version,
         logger: log,
+        onProblem,
       });
     },
+    onProblem,
     logger: log,
   });
   const activities = new Activities({ boards, logger: log });
@@ -150,6 +156,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
         files,
         activities,
         fileSystem,
+        problems,
       ])
         part.dispose();
       secrets.dispose();

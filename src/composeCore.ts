@@ -18,6 +18,7 @@ import type { Settings } from './model/settings';
 import { endLeftovers } from './process/leftovers';
 import { runCommand } from './process/runCommand';
 import { openStore } from './store/openStore';
+import type { StoreProblem } from './store/store';
 import { Endings } from './tasks/endings';
 import { Landing } from './tasks/landing';
 import { LocalTaskService } from './tasks/localTaskService';
@@ -44,6 +45,8 @@ export interface CorePorts {
   readonly permission: PermissionPort;
   readonly appVersion: string;
   readonly logger?: Logger;
+  /** Hears of files of the board that could not be used, where no result carries it; the log has them too. */
+  readonly onProblem?: (problem: StoreProblem) => void;
 }
 
 export type Credentials =
@@ -66,7 +69,17 @@ export const composeCore: ComposeCore = async (ports) => {
   const bootId = randomUUID();
   const machine = { runCommand: markedBy(bootId, runCommand), env: ports.env };
   const facts = await createRepositories(machine).open(ports.directory);
-  const store = await openStore({ commonDir: facts.commonDir, clock, logger, machine: { bootId } });
+  const onProblem = (problem: StoreProblem): void => {
+    logger.error(problem.message, { path: problem.path });
+    ports.onProblem?.(problem);
+  };
+  const store = await openStore({
+    commonDir: facts.commonDir,
+    clock,
+    logger,
+    onProblem,
+    machine: { bootId },
+  });
   const withGitLock: WithGitLock = (body, { signal }) =>
     store.locks.withLock('git', body, signal === undefined ? {} : { signal });
   const parts = createGit(facts, { ...machine, withGitLock });

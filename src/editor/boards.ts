@@ -7,6 +7,7 @@ import type { Logger } from '../base/logger';
 import type { Core } from '../composeCore';
 import type { TaskId } from '../model/ids';
 import type { Task } from '../model/task';
+import type { StoreProblem } from '../store/store';
 import { type FoundRepository, findRepository, hasBoard } from './gitFolders';
 import { LiveBoard } from './liveBoard';
 import { watchForBoard } from './watchForBoard';
@@ -40,6 +41,8 @@ export interface WindowBoardsDeps {
   /** Absolute paths of the workspace folders that are on a disk; none while the workspace is not trusted. */
   readonly folders: () => readonly string[];
   readonly compose: (place: FoundRepository) => Promise<Core>;
+  /** Hears of files of a board that cannot be read. */
+  readonly onProblem: (problem: StoreProblem) => void;
   readonly logger: Logger;
 }
 
@@ -177,6 +180,7 @@ export class WindowBoards implements Boards {
       place,
       compose: () => this.deps.compose(place),
       logger: this.deps.logger,
+      onProblem: this.deps.onProblem,
       onChange: () => this.changed.fire(),
     });
     await board.start();

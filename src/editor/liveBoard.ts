@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { SerialQueue } from '../base/async';
 import { type Disposable, DisposableStack } from '../base/disposable';
 import { Emitter, type Event } from '../base/emitter';
 import type { Logger } from '../base/logger';
@@ -15,6 +16,7 @@ export interface LiveBoardDeps {
   readonly place: RepositoryPlace;
   readonly compose: () => Promise<Core>;
   readonly logger: Logger;
+  readonly onProblem: (problem: StoreProblem) => void;
   /** Its Tasks, or the core itself, changed. */
   readonly onChange: () => void;
 }
@@ -40,6 +42,8 @@ export class LiveBoard implements OpenBoard, Disposable {
   private storeProblems: readonly StoreProblem[] = [];
   private foreignPoll: NodeJS.Timeout | undefined;
   private renewPoll: NodeJS.Timeout | undefined;
+  private readonly replacing = new SerialQueue();
+  private renewals = 0;
   private isDisposed = false;
 
   constructor(deps: LiveBoardDeps) {
@@ -77,6 +81,11 @@ export class LiveBoard implements OpenBoard, Disposable {
     return this.current?.core.tasks.isBusy(id) === true;
   }
 
+  /** Whether a core that is out of date still answers. */
+  get isRenewing(): boolean {
+    return this.renewals > 0;
+  }
+
   /** Loads the core and brings the board to what is true: dead Runs are `interrupted` from here on. */
   async start(): Promise<void> {
     const core = await this.deps.compose();
@@ -102,9 +111,17 @@ export class LiveBoard implements OpenBoard, Disposable {
   renew(): void {
     clearTimeout(this.renewPoll);
     if (this.isDisposed) return;
-    if (this.current?.core.tasks.isBusy() === true)
+    if (this.current?.core.tasks.isBusy() === true) {
       this.renewPoll = setTimeout(() => this.renew(), renewPollMs);
-    else void this.replace();
+      return;
+    }
+    this.renewals += 1;
+    // One after the other: the newest settings make the core that stays.
+    void this.replacing
+      .run(() => this.replace())
+      .finally(() => {
+        this.renewals -= 1;
+      });
   }
 
   async dispose(): Promise<void> {
@@ -118,6 +135,7 @@ export class LiveBoard implements OpenBoard, Disposable {
 
   /** The old core answers until the new one stands; one that cannot be made leaves the old one in place. */
   private async replace(): Promise<void> {
+    if (this.isDisposed) return;
     const old = this.current;
     try {
       await this.start();
@@ -135,7 +153,10 @@ export class LiveBoard implements OpenBoard, Disposable {
 
   private async list(core: Core): Promise<void> {
     const { tasks, problems } = await core.tasks.list();
-    for (const problem of problems) this.deps.logger.warn(problem.message, { path: problem.path });
+    for (const problem of problems) {
+      this.deps.logger.warn(problem.message, { path: problem.path });
+      this.deps.onProblem(problem);
+    }
     this.storeProblems = problems;
     for (const task of tasks) this.known.set(task.id, task);
   }

@@ -60,7 +60,8 @@ describe('the boards of a window', () => {
     isBusy = false;
     failure = undefined;
     fakes = [];
-    boards = new WindowBoards({ folders: () => folders, compose, logger: silentLogger });
+    const onProblem = (): void => undefined;
+    boards = new WindowBoards({ folders: () => folders, compose, onProblem, logger: silentLogger });
   });
 
   afterEach(async () => {
@@ -178,6 +179,15 @@ describe('the boards of a window', () => {
     });
     assert.notEqual(boards.all[0]?.core, first);
     await waitUntil(() => disposed === 1);
+  });
+
+  it('keep one core and no other when settings change twice at once', async () => {
+    folders = [await repository('a', true)];
+    await boards.refresh();
+    boards.renew();
+    boards.renew();
+    await waitUntil(() => disposed === 2);
+    assert.equal(fakes.filter(({ listenerCount }) => listenerCount > 0).length, 1);
   });
 
   it('are all closed at the end', async () => {
