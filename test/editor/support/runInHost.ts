@@ -13,6 +13,7 @@ import {
 import { makeSampleFolder, plainEnvironment } from '../../browser/support/sampleFolder';
 import { startServer } from '../../browser/support/servedServer';
 import { reportMark } from './reportMark';
+import { startStreamer, streamerVariable } from './streamer';
 
 interface HostRun {
   readonly extension: string;
@@ -20,29 +21,33 @@ interface HostRun {
   readonly folder: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly limitMs: number;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** Answers whether the suite passed. Its counts are where the request beside `testModule` says. */
 export async function runInHost(testModule: string, limitMs: number): Promise<boolean> {
   const sample = await makeSampleFolder();
+  const streamer = await startStreamer();
   const run = {
     extension: stagedExtension(),
     testModule,
     folder: sample.folder,
     settings: { 'tributary.model.provider': 'demo' },
     limitMs,
+    env: { ...plainEnvironment(), [streamerVariable]: streamer.url },
   };
   const editor = chosenEditor();
   try {
     return await (editor.kind === 'served' ? inServed(editor, run) : inDesktop(editor, run));
   } finally {
+    await streamer.close();
     await sample.remove();
   }
 }
 
 async function inServed(editor: ServedEditor, run: HostRun): Promise<boolean> {
   if (editor.chromium === undefined) throw new Error('the served editor needs a Chromium');
-  const server = await startServer({ editor, settings: run.settings, env: plainEnvironment() });
+  const server = await startServer({ editor, settings: run.settings, env: run.env });
   const browser = await launchChromium(editor.chromium);
   try {
     const page = await browser.newPage();
@@ -89,6 +94,7 @@ async function inDesktop(editor: DesktopEditor, run: HostRun): Promise<boolean> 
       vscodeExecutablePath: editor.program,
       extensionDevelopmentPath: run.extension,
       extensionTestsPath: run.testModule,
+      extensionTestsEnv: run.env,
       launchArgs: [
         ...[run.folder, '--disable-workspace-trust', '--skip-welcome', '--skip-release-notes'],
         ...['--user-data-dir', join(home, 'data'), '--extensions-dir', join(home, 'extensions')],
