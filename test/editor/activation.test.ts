@@ -8,7 +8,6 @@ import { settingsSchema } from '../../src/model/settings';
 import { extensionParts } from './parts';
 
 const manifestSchema = z.looseObject({
-  enabledApiProposals: z.undefined().optional(),
   contributes: z.looseObject({
     commands: z.array(
       z.looseObject({ command: z.string(), title: z.string(), enablement: z.string().optional() }),
@@ -24,16 +23,6 @@ const extension = vscode.extensions.getExtension('tributary.tributary');
 assert.ok(extension);
 const manifest = manifestSchema.parse(extension.packageJSON);
 const { contributes } = manifest;
-
-/** The menus that extensions may use without asking for proposed API. */
-const stableMenus = [
-  ...['commandPalette', 'editor/title', 'editor/context', 'editor/lineNumber/context'],
-  ...['editor/title/context', 'explorer/context', 'view/title', 'view/item/context', 'scm/title'],
-  ...['scm/sourceControl', 'scm/resourceGroup/context', 'scm/resourceFolder/context'],
-  ...['scm/resourceState/context', 'scm/change/title', 'comments/commentThread/title'],
-  ...['comments/commentThread/context', 'comments/comment/title', 'comments/comment/context'],
-  'webview/context',
-];
 
 describe('the extension', () => {
   it('activates, and gives its parts to a test only', async () => {
@@ -51,14 +40,6 @@ describe('the extension', () => {
       (id) => id.startsWith('tributary.') && !id.startsWith('tributary.tasks.'),
     );
     assert.deepEqual(own.sort(), listed);
-  });
-
-  it('asks for no proposed API and uses stable menus only', () => {
-    assert.equal(manifest.enabledApiProposals, undefined);
-    for (const menu of Object.keys(contributes.menus)) assert.ok(stableMenus.includes(menu), menu);
-    const listed = contributes.commands.map(({ command }) => command);
-    for (const { command } of Object.values(contributes.menus).flat())
-      assert.ok(listed.includes(command), command);
   });
 
   it('switches no command of a row off by a state that follows later: the first click on a new row must count', () => {

@@ -7,7 +7,7 @@ import type { EditorChoice } from './editorChoice';
 import type { EditorWindow } from './editorWindow';
 import { MainRoad } from './mainRoad';
 import { makeSampleFolder } from './sampleFolder';
-import { type ThemeKind, themeSettings } from './themes';
+import type { ThemeKind } from './themes';
 
 export interface PicturesOptions {
   readonly editor: EditorChoice;
@@ -22,6 +22,8 @@ export interface PicturesOptions {
 
 /** The window that makes a part so wide: the side bar stays as the editor makes it. */
 const editorPart = { 300: 660, 900: 1_260 } as const;
+/** Themes come from what the machine prefers: the editor hears of that at once, of its settings not always. */
+const following = { 'window.autoDetectColorScheme': true, 'window.autoDetectHighContrast': true };
 const kinds: readonly ThemeKind[] = ['light', 'dark', 'hc-light', 'hc-black'];
 /** The class the workbench has under each theme. */
 const classes: Readonly<Record<ThemeKind, string>> = {
@@ -33,15 +35,29 @@ const classes: Readonly<Record<ThemeKind, string>> = {
 
 export async function takePictures(options: PicturesOptions): Promise<void> {
   await mkdir(options.folder, { recursive: true });
+  await inWindow(options, {}, async (camera) => {
+    await camera.window.page.locator('.part.sidebar').getByRole('button', { name: 'Set API Key' }).waitFor();
+    await camera.side('welcome');
+  });
+  await inWindow(options, { 'tributary.model.provider': 'demo' }, walk);
+}
+
+async function inWindow(
+  options: PicturesOptions,
+  settings: Readonly<Record<string, unknown>>,
+  look: (camera: Camera) => Promise<void>,
+): Promise<void> {
   const sample = await makeSampleFolder();
   const extension = { folder: options.staged };
-  const app = await startEditorApp(options.editor, { extension, settings: {}, env: options.env });
+  const app = await startEditorApp(options.editor, {
+    extension,
+    settings: { ...following, ...settings },
+    env: options.env,
+  });
   try {
-    const camera = new Camera(await app.open(sample.folder), app.writeSettings, options);
-    await camera.window.openView();
-    await camera.side('welcome');
-    await camera.use({ 'tributary.model.provider': 'demo' });
-    await walk(camera);
+    const window = await app.open(sample.folder);
+    await window.openView();
+    await look(new Camera(window, options));
   } finally {
     await app.end();
     await sample.remove();
@@ -51,6 +67,7 @@ export async function takePictures(options: PicturesOptions): Promise<void> {
 async function walk(camera: Camera): Promise<void> {
   const { window } = camera;
   const road = new MainRoad(window);
+  await window.page.locator('.part.sidebar').getByRole('button', { name: 'New Task' }).nth(1).waitFor();
   await newTask(camera);
   await road.row().first().click();
   await window.webview().getByText('npm test').first().waitFor();
@@ -105,19 +122,11 @@ async function endings(camera: Camera, road: MainRoad): Promise<void> {
 
 class Camera {
   readonly window: EditorWindow;
-  private readonly write: (settings: Readonly<Record<string, unknown>>) => Promise<void>;
   private readonly options: PicturesOptions;
-  private settings: Readonly<Record<string, unknown>> = {};
 
-  constructor(window: EditorWindow, write: Camera['write'], options: PicturesOptions) {
+  constructor(window: EditorWindow, options: PicturesOptions) {
     this.window = window;
-    this.write = write;
     this.options = options;
-  }
-
-  async use(settings: Readonly<Record<string, unknown>>): Promise<void> {
-    this.settings = settings;
-    await this.write(settings);
   }
 
   /** The window, its editors narrow and wide. */
@@ -165,8 +174,7 @@ class Camera {
     await page.setViewportSize(size);
     const shots: Buffer[] = [];
     for (const kind of kinds) {
-      await this.write({ ...this.settings, ...themeSettings(kind) });
-      await page.locator(`.monaco-workbench.${classes[kind]}`).waitFor();
+      await this.theme(kind);
       // Drawn after the colours came: two frames.
       await page.evaluate(
         'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
@@ -178,9 +186,18 @@ class Camera {
     this.options.say(name);
   }
 
+  /** The editor follows what the machine prefers, as it does for a person who set nothing. */
+  private async theme(kind: ThemeKind): Promise<void> {
+    const { page } = this.window;
+    const colorScheme = kind === 'light' || kind === 'hc-light' ? 'light' : 'dark';
+    await page.emulateMedia({ colorScheme, forcedColors: kind.startsWith('hc') ? 'active' : 'none' });
+    await page.locator(`.monaco-workbench.${classes[kind]}`).waitFor();
+  }
+
   /** The four on one sheet, two by two. */
   private async compose(name: string, shots: readonly Buffer[], { width, height }: Size): Promise<void> {
-    const sheet = await this.window.page.context().newPage();
+    const sheet = await this.window.page.context().browser()?.newPage();
+    if (sheet === undefined) throw new Error('there is no browser to draw a sheet in');
     await sheet.setViewportSize({ width: width * 2 + 12, height: height * 2 + 12 });
     const images = shots.map((shot) => `<img src="data:image/png;base64,${shot.toString('base64')}">`);
     await sheet.setContent(
