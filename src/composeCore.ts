@@ -31,6 +31,7 @@ import { TaskRecords } from './tasks/taskRecords';
 import type { TaskService } from './tasks/taskService';
 import { Verification } from './tasks/verification';
 import { WorktreeKeeper } from './tasks/worktreeKeeper';
+import { WorktreeSetup } from './tasks/worktreeSetup';
 import { createVerifier } from './verify/verifier';
 
 /** What comes in from outside: the editor and the command line each bring their own. */
@@ -92,10 +93,17 @@ export const composeCore: ComposeCore = async (ports) => {
   };
   const records = new TaskRecords({ store, clock, changes: events.changes });
   const rootSetting = settings.worktrees.root;
+  const setup = new WorktreeSetup({
+    records,
+    ...parts,
+    runCommand,
+    commandEnv: (of) => commandEnvironment(ports, bootId, of),
+  });
   const keeper = new WorktreeKeeper({
     records,
     store,
     ...parts,
+    setup,
     ...(rootSetting === undefined ? {} : { rootSetting }),
   });
   const landing = new Landing({ merges: parts.merges, store, now: () => records.now() });

@@ -30,6 +30,7 @@ export type ErrorCode =
   | 'worktreeFailed'
   | 'worktreeNotIsolated'
   | 'worktreeMissing'
+  | 'setup'
   // the model
   | 'noCredentials'
   | 'wrongKey'

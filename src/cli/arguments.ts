@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { SetupPlan } from '../model/setup';
 import { usageLine } from './help';
 import { nearMatch } from './nearMatch';
 import { type FlagName, flags, flagsOf, isFlagName, isVerb, type Verb, verbSyntax, verbs } from './syntax';
@@ -21,6 +22,8 @@ export interface RunCommand extends ForAgents {
   readonly withUncommitted?: true;
   readonly scope: readonly string[];
   readonly checks: readonly string[];
+  /** Absent: none of its flags was given. */
+  readonly setup?: Partial<SetupPlan>;
   readonly model?: string;
   /** Absent: as the settings say. */
   readonly verify?: 'always' | 'never';
@@ -218,6 +221,7 @@ function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command
         ...optional('model', text('model')),
         scope: valuesOf(line, 'scope'),
         checks: valuesOf(line, 'check'),
+        ...setupOf(line),
         ...(has('verify') ? { verify: 'always' as const } : {}),
         ...(has('no-verify') ? { verify: 'never' as const } : {}),
       };
@@ -230,6 +234,18 @@ function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command
     default:
       return { ...common, verb, target: operandOf(verb, operands) };
   }
+}
+
+/** What the flags for making a worktree ready say. */
+function setupOf(line: Line): { setup?: Partial<SetupPlan> } {
+  const given = {
+    commands: valuesOf(line, 'setup'),
+    teardown: valuesOf(line, 'teardown'),
+    link: valuesOf(line, 'link'),
+    clone: valuesOf(line, 'clone'),
+    include: valuesOf(line, 'include'),
+  };
+  return Object.values(given).every((values) => values.length === 0) ? {} : { setup: given };
 }
 
 function valuesOf(line: Line, name: FlagName): string[] {

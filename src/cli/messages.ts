@@ -20,7 +20,6 @@ type EndReason =
   | 'refusal'
   | 'contextFull'
   | 'emptyAnswer'
-  | 'setup'
   | 'user'
   | 'budget'
   | 'shutdown'
@@ -146,6 +145,11 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
     hint: 'Look for core.worktree in the shared configuration: git config --show-origin --get-all core.worktree.',
     exitCode: 1,
   },
+  setup: {
+    text: 'Setting up the worktree failed',
+    hint: 'Its output says why. Nothing was left behind: set it right, then "tributary resume TASK", or start anew with other commands.',
+    exitCode: 1,
+  },
   worktreeMissing: {
     text: 'The worktree of the Task is not there any more',
     hint: 'Its newest snapshot is kept: "tributary diff TASK" shows it, "tributary accept TASK" lands it.',
@@ -236,11 +240,6 @@ const endWords: Readonly<Record<EndReason, Words>> = {
     exitCode: 1,
   },
   emptyAnswer: { text: 'The model answered with nothing', hint: resumeHint, exitCode: 1 },
-  setup: {
-    text: 'Setting up the worktree failed',
-    hint: 'The output above says why; correct it and run again.',
-    exitCode: 1,
-  },
   user: { text: 'Stopped', hint: resumeHint, exitCode: 130 },
   budget: { text: 'Stopped: the budget is used up', hint: resumeHint, exitCode: 130 },
   shutdown: { text: 'Interrupted: this process was told to end', hint: resumeHint, exitCode: 1 },

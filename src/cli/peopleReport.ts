@@ -7,6 +7,7 @@ import { LiveView } from './liveView';
 import type { Described } from './messages';
 import { makePaint, type Paint, wantsColour } from './paint';
 import type { Outcome, Report } from './report';
+import { phaseWords, providedRows, setupCommandText } from './setupTexts';
 import { usageText } from './texts';
 
 /** The readable view: rows on stdout as things happen, errors on stderr. */
@@ -80,6 +81,18 @@ export class PeopleReport implements Report {
         return `  worktree ${plainLine(event.path)}\n  branch ${plainLine(event.branch).replace(/^refs\/heads\//, '')}`;
       case 'worktree.create.failed':
         return red(`  no worktree (${plainLine(event.code)})`);
+      case 'worktree.provided':
+        return dim(
+          providedRows(event)
+            .map((row) => `  ${row}`)
+            .join('\n'),
+        );
+      case 'worktree.command.started':
+        return dim(`  ${phaseWords[event.phase]}: ${plainLine(event.command)}`);
+      case 'worktree.command.ended': {
+        const row = `  ${phaseWords[event.phase]}: ${setupCommandText(event)}`;
+        return event.exitCode === 0 ? dim(row) : red(row);
+      }
       case 'run.started':
         return undefined;
       case 'run.created':

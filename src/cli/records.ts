@@ -18,6 +18,7 @@ export function taskData(task: Task): Readonly<Record<string, unknown>> {
     base: task.packet.repository.base,
     branch: task.branch,
     worktreePath: task.worktreePath,
+    setup: task.setup,
     createdAt: task.createdAt,
     changedAt: task.changedAt,
     snapshot: task.snapshot,

@@ -8,6 +8,11 @@ export type FlagName =
   | 'with-uncommitted'
   | 'scope'
   | 'check'
+  | 'setup'
+  | 'teardown'
+  | 'link'
+  | 'clone'
+  | 'include'
   | 'model'
   | 'verify'
   | 'no-verify'
@@ -38,6 +43,31 @@ export const flags: Readonly<Record<FlagName, FlagSyntax>> = {
     value: 'CMD',
     isRepeatable: true,
     help: 'An acceptance test: a command that must exit with 0; can be repeated.',
+  },
+  setup: {
+    value: 'CMD',
+    isRepeatable: true,
+    help: 'A command that makes the new worktree ready, before the agent works there; can be repeated.',
+  },
+  teardown: {
+    value: 'CMD',
+    isRepeatable: true,
+    help: 'A command to run in the worktree before it is removed; can be repeated.',
+  },
+  link: {
+    value: 'DIR',
+    isRepeatable: true,
+    help: 'An ignored folder, such as node_modules, that the worktree gets as a link to yours; can be repeated.',
+  },
+  clone: {
+    value: 'DIR',
+    isRepeatable: true,
+    help: 'The same as a copy that shares its bytes: copy-on-write, else hard links, else a link.',
+  },
+  include: {
+    value: 'GLOB',
+    isRepeatable: true,
+    help: 'Ignored files to copy where the repository has no .worktreeinclude; can be repeated.',
   },
   model: { value: 'NAME', help: "The model to use instead of the agent's or the default one." },
   verify: { help: 'Verify afterwards, whatever changed; only PASS exits with 0.' },
@@ -76,6 +106,7 @@ export interface VerbSyntax {
   readonly more?: string;
 }
 
+const setupFlags: readonly FlagName[] = ['setup', 'teardown', 'link', 'clone', 'include'];
 const agentFlags: readonly FlagName[] = ['demo', 'allow-commands'];
 
 export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
@@ -87,6 +118,7 @@ export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
       'with-uncommitted',
       'scope',
       'check',
+      ...setupFlags,
       'model',
       'verify',
       'no-verify',

@@ -6,6 +6,7 @@ import type { TaskChange } from '../tasks/taskApi';
 export type Activity =
   | { readonly kind: 'queued' }
   | { readonly kind: 'worktree' }
+  | { readonly kind: 'settingUp'; readonly command: string }
   | { readonly kind: 'thinking' }
   | { readonly kind: 'reading'; readonly path: string }
   | { readonly kind: 'editing'; readonly path: string }
@@ -31,6 +32,8 @@ export function nextActivity(now: Activity | undefined, happened: ActivityEvent)
 }
 
 function activityAfter(now: Activity | undefined, happened: ActivityEvent): Activity | undefined {
+  // The model may be answering already; until the set-up is done its tools wait for that.
+  if (now?.kind === 'settingUp' && happened.from !== 'board') return now;
   switch (happened.from) {
     case 'board':
       return afterBoardEvent(now, happened.event);
@@ -49,6 +52,10 @@ function afterBoardEvent(now: Activity | undefined, event: TaskChange['event']):
     case 'run.started':
     case 'worktree.create.started':
       return { kind: 'worktree' };
+    case 'worktree.command.started':
+      return event.phase === 'setup' ? { kind: 'settingUp', command: event.command } : now;
+    case 'worktree.command.ended':
+      return event.phase === 'setup' ? { kind: 'thinking' } : now;
     case 'worktree.create.completed':
       return { kind: 'thinking' };
     case 'run.ended':

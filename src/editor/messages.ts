@@ -20,7 +20,6 @@ type EndReason =
   | 'refusal'
   | 'contextFull'
   | 'emptyAnswer'
-  | 'setup'
   | 'user'
   | 'budget'
   | 'shutdown'
@@ -131,6 +130,12 @@ const errorWords: Readonly<Record<ErrorCode, () => Words>> = {
       vscode.l10n.t('Look for core.worktree in the shared git configuration.'),
       'showLog',
     ),
+  setup: () =>
+    words(
+      vscode.l10n.t('Setting up the worktree failed'),
+      vscode.l10n.t('Nothing was left behind. Set it right and resume, or start anew with other commands.'),
+      'resume',
+    ),
   worktreeMissing: () =>
     words(
       vscode.l10n.t('The worktree of the Task is not there any more'),
@@ -233,8 +238,6 @@ const endWords: Readonly<Record<EndReason, () => Words>> = {
       vscode.l10n.t('Accept what is there, or start a smaller Task.'),
     ),
   emptyAnswer: () => words(vscode.l10n.t('The model answered with nothing'), kept(), 'resume'),
-  setup: () =>
-    words(vscode.l10n.t('Setting up the worktree failed'), vscode.l10n.t('The log says why.'), 'showLog'),
   user: () => words(vscode.l10n.t('Stopped'), kept(), 'resume'),
   budget: () => words(vscode.l10n.t('Stopped: the budget is used up'), kept(), 'resume'),
   shutdown: () => words(vscode.l10n.t('Interrupted: the window was closed'), kept(), 'resume'),

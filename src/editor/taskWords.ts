@@ -29,6 +29,8 @@ export function activityText(activity: Activity): string {
       return vscode.l10n.t('waiting for a slot');
     case 'worktree':
       return vscode.l10n.t('worktree');
+    case 'settingUp':
+      return vscode.l10n.t('setting up: {0}', shown(activity.command));
     case 'thinking':
       return vscode.l10n.t('thinking');
     case 'reading':

@@ -120,7 +120,10 @@ function refuseUnsafe(path: string): void {
 }
 
 /** Whether the parent of `path` is a real folder or missing, or what stands in the place of a folder above. */
-async function standingParent(root: string, path: string): Promise<'folder' | 'missing' | 'file' | 'link'> {
+export async function standingParent(
+  root: string,
+  path: string,
+): Promise<'folder' | 'missing' | 'file' | 'link'> {
   for (const ancestor of ancestorsOf(path).reverse()) {
     const stats = await lstat(fileAt(root, ancestor)).catch(unlessMissing);
     if (stats === undefined) return 'missing';
@@ -130,8 +133,8 @@ async function standingParent(root: string, path: string): Promise<'folder' | 'm
   return 'folder';
 }
 
-/** Makes missing parents; answers those it made, nearest first. */
-async function makeParents(root: string, path: string): Promise<string[]> {
+/** Makes missing parents; answers those it made, nearest first. Throws `stale` where a link or file stands. */
+export async function makeParents(root: string, path: string): Promise<string[]> {
   const made: string[] = [];
   for (const ancestor of ancestorsOf(path).reverse()) {
     const stats = await lstat(fileAt(root, ancestor)).catch(unlessMissing);

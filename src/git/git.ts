@@ -3,6 +3,7 @@ import { type Changes, GitChanges } from './changes';
 import { SimpleGitClient } from './gitClient';
 import { GitMerges, type Merges } from './merges';
 import { makeGit } from './plumbing';
+import { GitProvision, type Provision } from './provision';
 import {
   GitRepositories,
   GitRepository,
@@ -29,6 +30,7 @@ export interface RepositoryGit {
   readonly changes: Changes;
   readonly merges: Merges;
   readonly uncommitted: Uncommitted;
+  readonly provision: Provision;
 }
 
 /** What opens repositories; cheap, asks git only when told to. */
@@ -50,5 +52,6 @@ export function createGit(
     changes: new GitChanges({ git, facts }),
     merges: new GitMerges({ git, facts }),
     uncommitted: new GitUncommitted({ git, facts }),
+    provision: new GitProvision({ git, facts }),
   };
 }

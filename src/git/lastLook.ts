@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Checkout, caseSettings, inCheckout, unlessMissing } from './checkouts';
 import { parseStatus } from './parsers/statusV2';
 import type { Git } from './plumbing';
+import { sharedLinks } from './sharedLinks';
 import { statusCommand, type TemporaryIndex } from './temporaryIndex';
 
 interface Look {
@@ -35,8 +36,10 @@ export class LastLooks {
       signal,
     });
     const { modified, deleted, untracked } = parseStatus(stdout);
-    const count = modified.length + deleted.length + untracked.length;
-    return count === 0 ? last.tree : undefined;
+    const changed = [...modified, ...deleted, ...untracked];
+    if (changed.length === 0) return last.tree;
+    const links = await sharedLinks(checkout);
+    return changed.every((path) => links.has(path)) ? last.tree : undefined;
   }
 
   /** Begins a look; what it answers is called with the index that came out of it, if that holds all there is. */

@@ -4,6 +4,7 @@ import { kindOf } from './gitErrors';
 import type { SpecialEntry } from './parsers/lsFiles';
 import { decodePath, fileAt, joinPaths, splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
+import { sharedLinks } from './sharedLinks';
 import { hasOwnGit, type TemporaryIndex, withTemporaryIndex } from './temporaryIndex';
 
 /** Looks at a checkout again this often when files change under git's hands. */
@@ -22,11 +23,12 @@ export async function treeOfCheckout(
   return withSteadyIndex({ git, checkout, signal }, async (index) => {
     const [special, differences] = await bothOf(index.specialEntries(), index.differences());
     const { modified, deleted, untracked, isUnmerged } = differences;
+    const links = await sharedLinks(checkout);
     const isOdd = isUnmerged || special.length > 0 || untracked.some(isFolder);
-    if (isOdd) return treeOfOddCheckout(index, special);
-    // Before what may stand in their place is recorded.
-    await index.drop(deleted);
-    await index.record([...modified, ...untracked]);
+    if (isOdd) return treeOfOddCheckout(index, special, links);
+    // Before what may stand in their place is recorded. Links are in the index where the agent added them.
+    await index.drop([...deleted, ...links]);
+    await index.record([...modified, ...untracked].filter((path) => !links.has(path)));
     const tree = await index.writeTree();
     if (deleted.length === 0) await onPlain?.(index, tree);
     return tree;
@@ -34,12 +36,17 @@ export async function treeOfCheckout(
 }
 
 /** Where flags hide edits, files are in conflict or repositories stand inside: git has to look again. */
-async function treeOfOddCheckout(index: TemporaryIndex, special: readonly SpecialEntry[]): Promise<string> {
+async function treeOfOddCheckout(
+  index: TemporaryIndex,
+  special: readonly SpecialEntry[],
+  links: ReadonlySet<string>,
+): Promise<string> {
   await index.reveal(special);
   await index.drop(await unregistered(index, special));
   // One after the other: what counts as untracked depends on what the index has dropped.
   await recordEdits(index);
   await index.record(await untrackedFiles(index));
+  await index.drop([...links]);
   return index.writeTree();
 }
 

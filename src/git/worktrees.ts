@@ -29,6 +29,8 @@ export interface CreateWorktree {
   readonly commit: string;
   /** Written as the reason of `git worktree lock`. */
   readonly lockReason: string;
+  /** Called once its files stand, before `files` resolves; when it fails the worktree is taken back. */
+  readonly afterFiles?: () => Promise<void>;
   readonly signal?: AbortSignal;
 }
 
@@ -142,9 +144,10 @@ export class GitWorktrees implements Worktrees {
   }
 
   begin(request: CreateWorktree): Promise<BegunWorktree> {
-    return beginWorktree(this.deps, { ...request, mayReuseBranch: false }, (checkout) =>
-      checkOutHead(this.deps.git, checkout, request.signal),
-    );
+    return beginWorktree(this.deps, { ...request, mayReuseBranch: false }, async (checkout) => {
+      await checkOutHead(this.deps.git, checkout, request.signal);
+      await request.afterFiles?.();
+    });
   }
 
   async rebuild(request: RebuildWorktree): Promise<void> {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { runIdSchema, taskIdSchema } from './ids';
 import { baseSchema } from './packet';
 import { runKindSchema } from './run';
+import { providedSchema, setupCommandSchema } from './setup';
 import { taskStateNameSchema } from './task';
 import { usageSchema } from './usage';
 import { checkSchema, findingSchema, verdictWordSchema } from './verdict';
@@ -30,6 +31,19 @@ export const boardEventSchema = z.lazy(() =>
       base: z.string(),
     }),
     z.object({ ...base, type: z.literal('worktree.create.failed'), code: z.string(), message: z.string() }),
+    z.object({ ...base, ...providedSchema.shape, type: z.literal('worktree.provided') }),
+    z.object({
+      ...ofRun,
+      type: z.literal('worktree.command.started'),
+      phase: z.enum(['setup', 'teardown']),
+      command: z.string(),
+    }),
+    z.object({
+      ...ofRun,
+      ...setupCommandSchema.shape,
+      type: z.literal('worktree.command.ended'),
+      phase: z.enum(['setup', 'teardown']),
+    }),
     z.object({ ...base, type: z.literal('worktree.remove.started'), path: z.string() }),
     z.object({ ...base, type: z.literal('worktree.remove.completed'), path: z.string() }),
     z.object({

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { setupPlanSchema } from './setup';
 
 /** A full commit name, SHA-1 or SHA-256. */
 export const commitSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
@@ -67,6 +68,7 @@ export const taskPacketSchema = z.lazy(() =>
       .object({ mayBranch: z.boolean(), namePattern: z.string() })
       .default({ mayBranch: false, namePattern: 'tributary/*' }),
     acceptanceTests: z.array(acceptanceTestSchema).default([]),
+    setup: setupPlanSchema.optional(),
     escalation: z
       .object({
         onFailure: escalationRuleSchema,

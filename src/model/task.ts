@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { landingIdSchema, taskIdSchema } from './ids';
 import { taskPacketSchema } from './packet';
 import { runSchema } from './run';
+import { type SetupPlan, setupPlanSchema, setupRecordSchema } from './setup';
 import { snapshotSchema } from './snapshot';
 import { type Finding, type Verdict, verdictSchema } from './verdict';
 
@@ -33,6 +34,8 @@ export const taskSchema = z.lazy(() =>
     branch: z.string().optional(),
     worktreePath: z.string().optional(),
     runs: z.array(runSchema),
+    /** How the Worktree was made ready; absent where its base was all it needed. */
+    setup: setupRecordSchema.optional(),
     /** The newest Snapshot of the Worktree; restore and review use it. */
     snapshot: snapshotSchema.optional(),
     snapshotCount: z.number().int().nonnegative(),
@@ -49,6 +52,11 @@ export const taskSchema = z.lazy(() =>
   }),
 );
 export type Task = z.infer<typeof taskSchema>;
+
+/** What makes the Task's Worktree ready beside its base. */
+export function setupPlanOf(task: Task): SetupPlan {
+  return task.packet.setup ?? setupPlanSchema.parse({});
+}
 
 /** The Verdict that counts: the newest one. */
 export function currentVerdict(task: Task): Verdict | undefined {

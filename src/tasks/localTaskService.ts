@@ -124,6 +124,7 @@ export class LocalTaskService implements TaskService {
       ...(draft.scope === undefined || draft.scope.length === 0 ? {} : { scope: draft.scope }),
       repository: { root: repository.facts.root, head, base },
       acceptanceTests: (draft.checks ?? []).map((command) => ({ command })),
+      ...(draft.setup === undefined ? {} : { setup: draft.setup }),
     });
     if (parsed.success) return parsed.data;
     const problem = parsed.error.issues

@@ -129,7 +129,9 @@ export class RunSupervisor {
         await this.deps.store.transcripts.writeOutput(job.task.id, job.run.id, ended.text);
       return { ...ended, checks, findings, commands: observed.list() };
     } catch (error) {
-      return { ...failed(error, signal), checks, findings, commands: observed.list() };
+      // Where the files did not come, that is why whatever looked for them failed.
+      const why = (await reasonOf(job.files)) ?? error;
+      return { ...failed(why, signal), checks, findings, commands: observed.list() };
     } finally {
       await writer?.close();
     }

@@ -3,6 +3,7 @@ import type { RunId, TaskId } from '../model/ids';
 import type { Conflict, LandingPath } from '../model/landing';
 import type { TaskPacket } from '../model/packet';
 import type { Run } from '../model/run';
+import type { SetupPlan } from '../model/setup';
 import type { Task } from '../model/task';
 import type { LiveEvent, TranscriptEntry } from '../model/transcript';
 import type { Verdict } from '../model/verdict';
@@ -18,6 +19,8 @@ export interface TaskDraft {
   readonly scope?: readonly string[];
   /** Commands of acceptance tests, run in the Worktree's root. */
   readonly checks?: readonly string[];
+  /** What makes the Worktree ready; its commands are the user's, agreed to. */
+  readonly setup?: Partial<SetupPlan>;
 }
 
 export type VerifyWhen = 'always' | 'writing' | 'never';

@@ -8,6 +8,7 @@ import type { Task } from '../model/task';
 import type { Worktree, WorktreeState } from '../model/worktree';
 import type { HeldLock, Store } from '../store/store';
 import type { NewBoardEvent, TaskRecords } from './taskRecords';
+import type { WorktreeSetup } from './worktreeSetup';
 
 export interface WorktreeKeeperDeps {
   readonly records: TaskRecords;
@@ -15,6 +16,7 @@ export interface WorktreeKeeperDeps {
   readonly repository: Repository;
   readonly worktrees: Worktrees;
   readonly snapshots: Snapshots;
+  readonly setup: WorktreeSetup;
   /** `tributary.worktrees.root`. */
   readonly rootSetting?: string;
 }
@@ -96,13 +98,24 @@ export class WorktreeKeeper {
   /** As `ensure`, but the files of a new Worktree may still be on their way. */
   async begin(task: Task, runId: RunId, signal: AbortSignal): Promise<BegunTask> {
     const named = await this.named(task);
-    const files = Promise.resolve();
-    if (await this.stands(named)) return { task: await this.busy(named, runId), files };
+    if (await this.stands(named)) return this.setUp(await this.busy(named, runId), runId, signal);
     // One that stood before has its branch still; its folder may have been deleted by hand.
     const stood = ['ready', 'busy', 'missing'].includes((await this.recordOf(named))?.state ?? '');
     if (stood || named.snapshot !== undefined)
-      return { task: await this.bringBack(named, runId, signal), files };
+      return this.setUp(await this.bringBack(named, runId, signal), runId, signal);
     return this.beginNew(named, runId, signal);
+  }
+
+  /** A Worktree with work in it stays, also when what it needs before its tools work fails. */
+  private setUp(task: TaskWithWorktree, runId: RunId, signal: AbortSignal): BegunTask {
+    const { setup } = this.deps;
+    if (!setup.isDue(task)) return { task, files: Promise.resolve() };
+    const files = setup.runCommands({ task, runId }, signal).catch(async (error: unknown) => {
+      await this.release(task);
+      throw error;
+    });
+    files.catch(() => undefined);
+    return { task, files };
   }
 
   private async named(task: Task): Promise<TaskWithWorktree> {
@@ -118,6 +131,7 @@ export class WorktreeKeeper {
       branch: task.branch,
       commit: task.packet.repository.base.commit,
       lockReason: lockReason(task, runId),
+      afterFiles: () => this.deps.setup.prepare({ task, runId }, signal),
       signal,
     };
     const { tree, files } = await this.deps.worktrees
@@ -238,7 +252,8 @@ export class WorktreeKeeper {
 
   /** Takes the Worktree away; its files are in the Task's Snapshot, ignored ones go aside. */
   async remove(task: TaskWithWorktree): Promise<{ aside?: string }> {
-    const { records } = this.deps;
+    const { records, setup } = this.deps;
+    if (await this.stands(task)) await setup.tearDown(task);
     await this.record(task, 'removing');
     await records.report(task, { type: 'worktree.remove.started', path: task.worktreePath });
     try {
@@ -288,6 +303,7 @@ export class WorktreeKeeper {
         ...(signal ? { signal } : {}),
       });
     });
+    await this.deps.setup.provideAgain(task, signal);
     return runId === undefined ? task : this.busy(task, runId);
   }
 

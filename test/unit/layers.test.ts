@@ -32,7 +32,7 @@ const table: LayerTable = {
     'src/process/': { files: ['src/base/'], packages: [], node: true },
     'src/git/': {
       files: ['src/base/', 'src/model/', 'src/process/'],
-      packages: ['simple-git'],
+      packages: ['simple-git', 'picomatch'],
       node: true,
     },
     'src/agent/': {

@@ -5,13 +5,14 @@ import { requireModel, type VerbRunner } from '../verbContext';
 
 export const run: VerbRunner<RunCommand> = async (command, context) => {
   const { tasks, paint } = context;
-  const { objective, base, withUncommitted, scope, checks, agent, model, verify } = command;
+  const { objective, base, withUncommitted, scope, checks, setup, agent, model, verify } = command;
   const packet = await tasks.prepare({
     objective,
     ...(base === undefined ? {} : { base }),
     ...(withUncommitted === undefined ? {} : { withUncommitted }),
     ...(scope.length === 0 ? {} : { scope }),
     ...(checks.length === 0 ? {} : { checks }),
+    ...(setup === undefined ? {} : { setup }),
   });
   requireModel(command.isDemo, context);
   const { begun, settled } = await follow(context, () =>

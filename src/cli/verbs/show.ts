@@ -8,6 +8,7 @@ import type { TargetCommand } from '../arguments';
 import { describeError } from '../messages';
 import type { Paint } from '../paint';
 import { nextSteps, taskData } from '../records';
+import { setupRows } from '../setupTexts';
 import { branchText, fileText, runText, usageText, verdictText } from '../texts';
 import type { VerbContext, VerbRunner } from '../verbContext';
 
@@ -17,6 +18,7 @@ export const show: VerbRunner<TargetCommand> = async ({ target }, context) => {
   const next = nextSteps(task);
   const parts = [
     taskText(task, context.paint),
+    section('Set-up', task.setup === undefined ? [] : setupRows(task.setup), context.paint),
     run === undefined ? '' : answerText(run, context.paint),
     files === undefined ? '' : section('Files', files.map(fileText), context.paint),
     judgement(task, context.paint),

@@ -27,6 +27,7 @@ const exitCodes: Readonly<Record<ErrorCode, number>> = {
   worktreeFailed: 1,
   worktreeNotIsolated: 1,
   worktreeMissing: 1,
+  setup: 1,
   noCredentials: 1,
   wrongKey: 1,
   forbidden: 1,
@@ -47,7 +48,7 @@ const exitCodes: Readonly<Record<ErrorCode, number>> = {
 };
 
 const endReasons = [
-  ...['limit', 'maxTokens', 'refusal', 'contextFull', 'emptyAnswer', 'setup'],
+  ...['limit', 'maxTokens', 'refusal', 'contextFull', 'emptyAnswer'],
   ...['user', 'budget', 'shutdown', 'crash'],
 ];
 
