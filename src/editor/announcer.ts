@@ -68,6 +68,8 @@ export class Announcer {
         return this.deps.logger.show();
       case 'resume':
         return vscode.commands.executeCommand('tributary.task.resume', { taskId });
+      case 'commit':
+        return vscode.commands.executeCommand('workbench.view.scm');
     }
   }
 }

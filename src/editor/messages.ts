@@ -3,7 +3,7 @@ import type { ErrorCode, TributaryError } from '../base/errors';
 import { plainLine } from '../model/plainText';
 
 /** What can be done about a failure, as a button. */
-export type Remedy = 'setKey' | 'openDemo' | 'openSettings' | 'showLog' | 'resume';
+export type Remedy = 'setKey' | 'openDemo' | 'openSettings' | 'showLog' | 'resume' | 'commit';
 
 interface Words {
   /** What happened, without a full stop. */
@@ -59,6 +59,7 @@ const errorWords: Readonly<Record<ErrorCode, () => Words>> = {
     words(
       vscode.l10n.t('This repository has no commit yet, so there is nothing a worktree could start from'),
       vscode.l10n.t('Make a first commit, then try again.'),
+      'commit',
     ),
   branchInUse: () =>
     words(
@@ -295,5 +296,7 @@ export function remedyTitle(remedy: Remedy): string {
       return vscode.l10n.t('Show Log');
     case 'resume':
       return vscode.l10n.t('Resume');
+    case 'commit':
+      return vscode.l10n.t('Open Source Control');
   }
 }

@@ -23,7 +23,7 @@ export interface ServedServer {
   readonly child: ChildProcess;
   /** Everything the server has printed. */
   readonly output: () => string;
-  /** The page that opens a folder; `payload` are pairs such as `extensionDevelopmentPath`. */
+  /** The page that opens a folder, or the folders of a `.code-workspace`; `payload` are pairs such as `extensionDevelopmentPath`. */
   address(folder: string | undefined, payload?: readonly (readonly [string, string])[]): string;
   /** How an address of the server names a file of this machine. */
   remote(path: string): string;
@@ -74,7 +74,8 @@ export async function startServer(options: ServerOptions): Promise<ServedServer>
     remote: (path) => `vscode-remote://${authority}${path}`,
     address: (folder, payload = []) => {
       const query = new URLSearchParams();
-      query.set(folder === undefined ? 'ew' : 'folder', folder ?? 'true');
+      const kind = folder?.endsWith('.code-workspace') === true ? 'workspace' : 'folder';
+      query.set(folder === undefined ? 'ew' : kind, folder ?? 'true');
       if (payload.length > 0) query.set('payload', JSON.stringify(payload));
       return `http://${authority}/?${query.toString().replaceAll('%2F', '/')}`;
     },
