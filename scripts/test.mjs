@@ -64,6 +64,7 @@ function runStatic() {
     ['types', bin('tsc'), ['--noEmit']],
     ['types of the page', bin('tsc'), ['--noEmit', '-p', 'webview-ui']],
     ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],
+    ['table of texts', process.execPath, [join(root, 'scripts', 'l10n.mjs'), '--check']],
   ]) {
     const result = spawnSync(command, args, {
       cwd: root,

@@ -10,6 +10,7 @@ import { CommandConsent } from './editor/consent';
 import { type Dialogs, windowDialogs } from './editor/dialogs';
 import { FindingActions } from './editor/findings/findingActions';
 import { FindingDiagnostics } from './editor/findings/findingDiagnostics';
+import { sayForgottenKey } from './editor/forgottenKey';
 import { InboxNotices } from './editor/inboxNotices';
 import { OutputLog } from './editor/outputLog';
 import { QuestionInbox } from './editor/permissionInbox';
@@ -51,6 +52,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const secrets = new Secrets({
     box: context.secrets,
     fromEnvironment: () => resolveCredentials(process.env),
+    memory: context.globalState,
     logger: log,
   });
   log.redactWith((text) => secrets.redact(text));
@@ -114,10 +116,11 @@ export function compose(context: vscode.ExtensionContext): Composed {
     transcripts,
     reviews,
     memory,
-    suggestion: async () => {
+    provider: () => settings.now.model.provider,
+    suggestion: async (root) => {
       if (settings.now.model.provider !== 'demo') return undefined;
       const { suggestedTask } = await import('./composeSample');
-      return suggestedTask;
+      return suggestedTask(root);
     },
     makeSample: async () => {
       const { makeSample } = await import('./composeSample');
@@ -137,6 +140,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
     secrets.onDidChange(renew),
   );
   void boards.refresh();
+  void hasModel().then((has) => (has ? undefined : sayForgottenKey(secrets, dialogs)));
   return {
     parts: { boards, tree, view, inbox, consent, secrets, findings, dialogs },
     async dispose() {

@@ -1,12 +1,17 @@
 import { appendFile, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { samplePlaybook } from './demo/samplePlaybook';
-import { createSampleRepository, sampleTestCommand } from './demo/sampleRepository';
+import { createSampleRepository, isSample, sampleTestCommand } from './demo/sampleRepository';
 import { makeGit } from './git/plumbing';
 import { runCommand } from './process/runCommand';
 
-/** The one Task the offline model can do in the sample. */
-export const suggestedTask = { objective: samplePlaybook.objective, checks: [sampleTestCommand] };
+/** The one Task the offline model can do, where the sample is; `undefined` in any other repository. */
+export async function suggestedTask(
+  root: string,
+): Promise<{ objective: string; checks: readonly string[] } | undefined> {
+  if (!(await isSample(root))) return undefined;
+  return { objective: samplePlaybook.objective, checks: [sampleTestCommand] };
+}
 
 /**
  * Makes the sample repository in a fresh folder under `parent`; answers the folder. The demo model is chosen in

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** The package's own tests, which the sample's bug makes fail. */
@@ -98,4 +98,10 @@ async function writeFiles(directory: string, files: Readonly<Record<string, stri
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, content);
   }
+}
+
+/** Whether a checkout is one of the sample, whatever was done in it since. */
+export async function isSample(root: string): Promise<boolean> {
+  const found = await readFile(join(root, 'package.json'), 'utf8').catch(() => '');
+  return found === packageSource;
 }

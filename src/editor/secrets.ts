@@ -2,6 +2,7 @@ import type { Disposable } from '../base/disposable';
 import { Emitter, type Event } from '../base/emitter';
 import type { Logger } from '../base/logger';
 import type { Credentials } from '../composeCore';
+import type { Memory } from './consent';
 
 /** The part of the editor's SecretStorage that is used. */
 export interface SecretBox {
@@ -12,11 +13,14 @@ export interface SecretBox {
 }
 
 const keyName = 'tributary.apiKey';
+const wasStored = 'tributary.keyWasStored';
 
 export interface SecretsDeps {
   readonly box: SecretBox;
   /** What the environment has; the fall-back. */
   readonly fromEnvironment: () => Credentials | undefined;
+  /** Remembers, beside the box, that a key was stored. */
+  readonly memory: Memory;
   readonly logger: Logger;
 }
 
@@ -50,10 +54,17 @@ export class Secrets implements Disposable {
   async setKey(value: string): Promise<void> {
     this.seen.add(value.trim());
     await this.deps.box.store(keyName, value.trim());
+    await this.deps.memory.update(wasStored, true);
   }
 
   async clearKey(): Promise<void> {
     await this.deps.box.delete(keyName);
+    await this.deps.memory.update(wasStored, undefined);
+  }
+
+  /** Whether a key was stored here that the editor has no more: without a keychain it keeps secrets in memory only. */
+  async isForgotten(): Promise<boolean> {
+    return this.deps.memory.get(wasStored) === true && (await this.deps.box.get(keyName)) === undefined;
   }
 
   /** `text` with every key that was handed out here blotted out: for logs and messages. */

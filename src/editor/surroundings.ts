@@ -112,5 +112,7 @@ function statusBarText({ running, waiting, ready }: Counts): string | undefined 
     ...(running + waiting === 0 ? [] : [vscode.l10n.t('{0} waiting', waiting)]),
     ...(ready === 0 ? [] : [vscode.l10n.t('{0} ready', ready)]),
   ];
-  return parts.length === 0 ? undefined : `$(git-branch) ${parts.join(' · ')}`;
+  return parts.length === 0
+    ? undefined
+    : `$(git-branch) ${vscode.l10n.t('Tributary: {0}', parts.join(' · '))}`;
 }

@@ -21,7 +21,7 @@ import {
 } from './taskWords';
 
 /** Of a side bar as wide as the editor makes it, half is left for what goes on. */
-const labelLength = 18;
+const labelLength = 24;
 
 /** What a row shows: plain data, so that two states of it can be compared. */
 export interface RowContent {

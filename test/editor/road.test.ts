@@ -69,7 +69,7 @@ describe('a Task in the editor', function () {
       assert.ok(item.contextValue?.split(' ').includes(word), word);
     assert.match(item.accessibilityInformation?.label ?? '', /must be 5400 seconds, FAIL, 1 finding · ready/);
     // At the width the side bar has by itself, the verdict is seen.
-    assert.ok(labelOf(item).length <= 18);
+    assert.ok(labelOf(item).length <= 24);
     const { tooltip } = parts.tree.resolveTreeItem(item, node);
     assert.ok(tooltip instanceof vscode.MarkdownString);
     for (const part of ['Base: HEAD', 'Verdict: FAIL', 'requests'])
@@ -96,6 +96,10 @@ describe('a Task in the editor', function () {
     assert.match(diagnostic.code.target.toString(), /^command:tributary\.finding\.showEvidence/);
     // The line that the finding is about is not in the checkout: it is marked there as such.
     assert.equal(ours(here)[0]?.severity, vscode.DiagnosticSeverity.Hint);
+    assert.match(
+      ours(here)[0]?.message ?? '',
+      /^In the change of "Fix the duration parser.*", not in this file: /,
+    );
   });
 
   it('moves a finding with edits above it, and marks it stale when its own line changes', async () => {

@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import type { Settings } from '../../model/settings';
 import type { Announcer } from '../announcer';
 import type { WindowBoards } from '../boards';
 import type { ChangedFiles } from '../changedFiles';
@@ -28,8 +29,10 @@ export interface CommandContext {
   readonly reviews: Reviews;
   /** Remembers per workspace. */
   readonly memory: Memory;
-  /** What a first Task could be, where the model knows only certain ones. */
-  readonly suggestion: () => Promise<SuggestedTask | undefined>;
+  /** Where answers come from, by the settings. */
+  readonly provider: () => Settings['model']['provider'];
+  /** What a first Task could be in the repository at `root`, where the model knows only certain ones. */
+  readonly suggestion: (root: string) => Promise<SuggestedTask | undefined>;
   /** Makes the sample repository in a fresh folder; answers the folder. */
   readonly makeSample: () => Promise<string>;
 }

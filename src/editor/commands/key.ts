@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Command } from './commandContext';
+import type { Command, CommandContext } from './commandContext';
 
 /** Stores the model's key in the editor's secret storage. */
 export const setKey: Command = {
@@ -12,13 +12,37 @@ export const setKey: Command = {
       ),
       placeHolder: 'sk-ant-…',
       isPassword: true,
-      problemOf: (text) => (text.trim() === '' ? vscode.l10n.t('Paste a key.') : undefined),
+      problemOf,
     });
     if (reply.kind !== 'given') return;
     await context.secrets.setKey(reply.value);
-    void context.dialogs.say('info', vscode.l10n.t('The API key is stored.'));
+    if (context.provider() === 'demo') await offerRealModel(context);
+    else void context.dialogs.say('info', vscode.l10n.t('The API key is stored.'));
   },
 };
+
+function problemOf(text: string): string | undefined {
+  if (text.trim() === '') return vscode.l10n.t('Paste a key.');
+  // A key goes into a header; with anything else in it no request would leave.
+  return /^[\x21-\x7e]+$/.test(text.trim())
+    ? undefined
+    : vscode.l10n.t('A key has no blanks and only plain characters; paste it again.');
+}
+
+/** A key does nothing while the demo is chosen. */
+async function offerRealModel({ dialogs }: CommandContext): Promise<void> {
+  const use = vscode.l10n.t('Use the Real Model');
+  const message = vscode.l10n.t('The API key is stored, but the scripted demo is still chosen as the model.');
+  if ((await dialogs.say('info', message, use)) !== use) return;
+  const own = vscode.workspace.getConfiguration('tributary');
+  const inspected = own.inspect('model.provider');
+  // Where it was chosen, there it is changed.
+  const target =
+    inspected?.workspaceFolderValue !== undefined || inspected?.workspaceValue !== undefined
+      ? vscode.ConfigurationTarget.Workspace
+      : vscode.ConfigurationTarget.Global;
+  await own.update('model.provider', 'anthropic', target);
+}
 
 /** Removes the stored key; one in the environment is used again. */
 export const clearKey: Command = {

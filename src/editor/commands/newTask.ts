@@ -54,7 +54,10 @@ async function asked(
   argument: unknown,
 ): Promise<Draft | undefined> {
   const given = givenOf(argument);
-  const [bases, suggested] = await Promise.all([board.core.tasks.bases(), context.suggestion()]);
+  const [bases, suggested] = await Promise.all([
+    board.core.tasks.bases(),
+    context.suggestion(board.core.repository.root),
+  ]);
   const draft: Draft = {
     objective: given.objective ?? (selectedText() || (suggested?.objective ?? '')),
     agent: given.agent ?? 'general',

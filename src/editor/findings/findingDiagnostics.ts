@@ -84,7 +84,7 @@ export class FindingDiagnostics implements vscode.Disposable {
         for (const root of placed.length === 0 ? [] : rootsOf(task)) {
           for (const one of placed) {
             const uri = vscode.Uri.file(join(root, ...one.path.split('/')));
-            const diagnostic = await this.diagnosticIn(uri, task, one);
+            const diagnostic = await this.diagnosticIn({ uri, isOfTask: root === placeOf(task) }, task, one);
             if (round !== this.round) return;
             if (diagnostic === undefined) continue;
             const entry = found.get(uri.toString()) ?? { uri, shown: [] };
@@ -119,16 +119,19 @@ export class FindingDiagnostics implements vscode.Disposable {
 
   /** `undefined`: the file is not there. */
   private async diagnosticIn(
-    uri: vscode.Uri,
+    { uri, isOfTask }: { uri: vscode.Uri; isOfTask: boolean },
     task: Task,
     placed: PlacedFinding,
   ): Promise<vscode.Diagnostic | undefined> {
     const now = await textOf(uri);
     if (now === undefined) return undefined;
-    if (!placed.isLocated) return diagnosticOf(task, placed, { line: 1, endLine: 1, isSame: true });
     const then = await this.verdictText(task, placed.path);
+    // The evidence was seen in the Task's files; the checkout's own may be right where they differ.
+    const isSeenHere = isOfTask || then === now;
+    if (!placed.isLocated)
+      return diagnosticOf(task, placed, { line: 1, endLine: 1, isSame: true, isSeenHere });
     const mapped = then === undefined ? { ...placed, isSame: false } : mapLines(then, now, placed);
-    return diagnosticOf(task, placed, mapped);
+    return diagnosticOf(task, placed, { ...mapped, isSeenHere });
   }
 
   private verdictText(task: Task, path: string): Promise<string | undefined> {
@@ -181,10 +184,14 @@ const anyFile = {
   removed: 0,
 } as const;
 
-/** Where the Task's files stand: its Worktree, and the checkout it would land in. */
+/** Where the Task's own files stand. */
+function placeOf(task: Task): string {
+  return task.worktreePath ?? task.packet.repository.root;
+}
+
+/** The same, and the checkout it would land in. */
 function rootsOf(task: Task): string[] {
-  const { root } = task.packet.repository;
-  return task.worktreePath === undefined || task.worktreePath === root ? [root] : [task.worktreePath, root];
+  return [...new Set([placeOf(task), task.packet.repository.root])];
 }
 
 /** As an editor has it, unsaved edits included; else as the disk has it. */
@@ -205,10 +212,37 @@ const severities = {
   info: vscode.DiagnosticSeverity.Information,
 } as const;
 
+interface DiagnosticPlace {
+  readonly line: number;
+  readonly endLine: number;
+  /** Whether the lines are as they were judged. */
+  readonly isSame: boolean;
+  /** Whether the whole file is. */
+  readonly isSeenHere: boolean;
+}
+
+type Seen = Pick<DiagnosticPlace, 'isSame' | 'isSeenHere'>;
+
+function titleOf(task: Task, title: string, { isSame, isSeenHere }: Seen): string {
+  if (!isSeenHere)
+    return vscode.l10n.t(
+      'In the change of "{0}", not in this file: {1}',
+      shown(task.packet.objective, 60),
+      title,
+    );
+  return isSame ? title : vscode.l10n.t('These lines changed since: {0}', title);
+}
+
+/** What nobody saw in this very text is no error of it. */
+function severityOf(finding: Finding, { isSame, isSeenHere }: Seen): vscode.DiagnosticSeverity {
+  if (!isSame) return vscode.DiagnosticSeverity.Hint;
+  return isSeenHere ? severities[finding.severity] : vscode.DiagnosticSeverity.Information;
+}
+
 function diagnosticOf(
   task: Task,
   { finding, column, endColumn }: PlacedFinding,
-  { line, endLine, isSame }: { line: number; endLine: number; isSame: boolean },
+  { line, endLine, isSame, isSeenHere }: DiagnosticPlace,
 ): vscode.Diagnostic {
   const range = new vscode.Range(
     line - 1,
@@ -219,10 +253,9 @@ function diagnosticOf(
   const body = [shown(finding.title, 300), clip(plainText(finding.detail).trim(), longestDetail)].filter(
     (part) => part !== '',
   );
-  const text = isSame
-    ? body
-    : [vscode.l10n.t('These lines changed since: {0}', body[0] ?? ''), ...body.slice(1)];
-  const severity = isSame ? severities[finding.severity] : vscode.DiagnosticSeverity.Hint;
+  const [title = '', ...detail] = body;
+  const text = [titleOf(task, title, { isSame, isSeenHere }), ...detail];
+  const severity = severityOf(finding, { isSame, isSeenHere });
   const diagnostic = new vscode.Diagnostic(range, text.join('\n'), severity);
   diagnostic.source = diagnosticSource;
   const argument = encodeURIComponent(JSON.stringify([{ taskId: task.id, findingId: finding.id }]));

@@ -21,7 +21,13 @@ function makeSecrets(environment?: Credentials): { secrets: Secrets; stored: Map
     },
     onDidChange: changed.event,
   };
-  return { secrets: new Secrets({ box, fromEnvironment: () => environment, logger: silentLogger }), stored };
+  const kept = new Map<string, unknown>();
+  const memory = {
+    get: (key: string) => kept.get(key),
+    update: async (key: string, value: unknown) => void kept.set(key, value),
+  };
+  const secrets = new Secrets({ box, fromEnvironment: () => environment, memory, logger: silentLogger });
+  return { secrets, stored };
 }
 
 describe('the key of the model', () => {
@@ -45,6 +51,18 @@ describe('the key of the model', () => {
     await secrets.setKey('k');
     await secrets.clearKey();
     assert.equal(changes, 2);
+  });
+
+  it('is known to be forgotten when the editor lost it, not when the user removed it or never gave one', async () => {
+    const { secrets, stored } = makeSecrets();
+    assert.equal(await secrets.isForgotten(), false);
+    await secrets.setKey('k');
+    assert.equal(await secrets.isForgotten(), false);
+    stored.clear();
+    assert.equal(await secrets.isForgotten(), true);
+    await secrets.setKey('k');
+    await secrets.clearKey();
+    assert.equal(await secrets.isForgotten(), false);
   });
 
   it('is blotted out of every line of the log', async () => {
