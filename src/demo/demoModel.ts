@@ -1,6 +1,7 @@
-import { type ContentBlock, type Message, type ToolUseBlock, toolUsesOf } from '../model/messages';
+import { type ContentBlock, type Message, type ToolUseBlock, textOf, toolUsesOf } from '../model/messages';
+import { resumeInstruction } from '../model/run';
 import { type DemoRequest, readSituation, resultsOf, resultText, type Situation } from './demoRequest';
-import { noPartFor, notAnObjective, nothingToAdd } from './honestAnswers';
+import { noMoreScript, noPartFor, notAnObjective } from './honestAnswers';
 import {
   type Condition,
   findPlaybook,
@@ -41,12 +42,17 @@ export function demoReply(playbooks: readonly Playbook[], request: DemoRequest):
   if (place === undefined) return textReply(noPartFor(situation.agent, playbook));
   const turn = request.messages.filter((message) => message.role === 'assistant').length;
   const said = filled(place.step.say, place.results);
-  if (place.isOver) return textReply(nothingToAdd(said));
-  return reply(said, place, turn);
+  if (!place.isOver) return reply(said, place, turn);
+  // A Run that was cut off right behind its answer is told to go on, and gives that answer.
+  return textReply(isToldToGoOn(request.messages) ? said : noMoreScript(situation.agent));
 }
 
 function isFor(scene: Scene, { agent, isFix }: Situation): boolean {
   return scene.agents.includes(agent) && (scene.when === 'any' || (scene.when === 'fix') === isFix);
+}
+
+function isToldToGoOn(messages: readonly Message[]): boolean {
+  return textOf(messages.at(-1)?.content ?? []).endsWith(resumeInstruction);
 }
 
 interface Place {

@@ -29,9 +29,14 @@ export function noPartFor(agent: string, playbook: Playbook): string {
   });
 }
 
-/** A follow-up gets the last answer again, and is told so. */
-export function nothingToAdd(answer: string): string {
-  return `The scripted demo model has nothing to add; this is its last answer again.\n\n${answer}`;
+/** What it says to a message after its last answer: its script is over, and nothing of that answer is told again. */
+export function noMoreScript(agent: string): string {
+  return sections({
+    summary:
+      'This is the scripted demo model. Its script ended with the answer before; it cannot work on this message and did nothing.',
+    blocker: 'Set an API key to go on with messages of your own.',
+    agent,
+  });
 }
 
 function sections({ summary, blocker, agent }: { summary: string; blocker: string; agent: string }): string {

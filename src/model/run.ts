@@ -15,6 +15,9 @@ export const runKindSchema = z.enum([
 ]);
 export type RunKind = z.infer<typeof runKindSchema>;
 
+/** What a Run that goes on with an interrupted one tells the model, where something must be told. */
+export const resumeInstruction = 'Go on where you were stopped.';
+
 export const lifecycleSchema = z.enum(['foreground', 'background', 'remote', 'teammate']);
 export type Lifecycle = z.infer<typeof lifecycleSchema>;
 

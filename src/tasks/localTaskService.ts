@@ -10,7 +10,7 @@ import type { Uncommitted } from '../git/uncommitted';
 import type { FileChange } from '../model/changes';
 import type { RunId, TaskId } from '../model/ids';
 import { type Base, type TaskPacket, taskPacketSchema } from '../model/packet';
-import type { Run } from '../model/run';
+import { type Run, resumeInstruction } from '../model/run';
 import type { Settings } from '../model/settings';
 import { slugOf } from '../model/slug';
 import { currentVerdict, type Task } from '../model/task';
@@ -393,7 +393,7 @@ export class LocalTaskService implements TaskService {
     if (last === undefined) return { kind: 'first', agent: task.agent, instruction: task.packet.objective };
     const { agent, model, instruction, resumes } = last;
     if (await this.hasBegun(task, last))
-      return { kind: 'resume', agent, instruction: 'Go on where you were stopped.', resumes: last.id };
+      return { kind: 'resume', agent, instruction: resumeInstruction, resumes: last.id };
     return resumes === undefined
       ? { kind: 'retry', agent, model, instruction }
       : { kind: last.kind, agent, model, instruction, resumes };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { parseAnswer } from '../../../src/agent/context/answer';
 import { demoReply } from '../../../src/demo/demoModel';
 import { type DemoRequest, parseRequest, readSituation } from '../../../src/demo/demoRequest';
 import { type StreamEvent, streamEvents } from '../../../src/demo/messageStream';
@@ -7,6 +8,7 @@ import { findPlaybook, type Playbook, playbookProblems, type Step } from '../../
 import { samplePlaybook } from '../../../src/demo/samplePlaybook';
 import type { ContentBlock, Message } from '../../../src/model/messages';
 import { textOf, toolUsesOf } from '../../../src/model/messages';
+import { resumeInstruction } from '../../../src/model/run';
 import { parseVerdict } from '../../../src/verify/grammar';
 import { generatePlaybook } from '../../fakes/generatedPlaybook';
 
@@ -261,25 +263,45 @@ describe('The demo model', () => {
     assert.equal(next.stopReason, 'tool_use');
   });
 
-  it('says so when it is asked again after its final answer', () => {
-    const first = user('Objective: x');
-    const end: Step = { id: 'end', say: 'SUMMARY: done' };
+  describe('after its final answer', () => {
     const playbook: Playbook = {
       id: 'p',
       objective: 'x',
-      scenes: [{ agents: ['general'], when: 'any', steps: [end] }],
+      scenes: [
+        {
+          agents: ['general', 'verification'],
+          when: 'any',
+          steps: [{ id: 'end', say: 'SUMMARY: done\nCHANGES:\n- a.js: mended' }],
+        },
+      ],
     };
-    const reply = demoReply(
-      [playbook],
-      request(
-        'Agent: general',
-        first,
-        { role: 'assistant', content: [text('SUMMARY: done')] },
-        user('and now?'),
-      ),
-    );
-    assert.match(textOf(reply.content), /nothing to add[\s\S]*SUMMARY: done$/);
-    assert.equal(reply.stopReason, 'end_turn');
+    const said = (agent: string, message: string): string => {
+      const answered: Message = { role: 'assistant', content: [text('SUMMARY: done')] };
+      const reply = demoReply(
+        [playbook],
+        request(`Agent: ${agent}`, user('Objective: x'), answered, user(message)),
+      );
+      assert.equal(reply.stopReason, 'end_turn');
+      return textOf(reply.content);
+    };
+
+    it('answers a message with the news that it did nothing, in the summary itself, and claims no change', () => {
+      const answer = parseAnswer(said('general', 'Also support minutes.'));
+      assert.match(
+        answer.summary,
+        /^This is the scripted demo model\..*cannot work on this message.*nothing/,
+      );
+      assert.deepEqual([answer.changes, answer.evidence, answer.missing], [[], [], []]);
+      assert.equal(answer.blockers.length, 1);
+    });
+
+    it('gives a verification no pass for a message', () => {
+      assert.equal(parseVerdict(said('verification', 'and now?')), 'PARTIAL');
+    });
+
+    it('gives the same answer when the Run was cut off behind it and goes on', () => {
+      assert.equal(said('general', resumeInstruction), 'SUMMARY: done\nCHANGES:\n- a.js: mended');
+    });
   });
 
   it('plays no part in a conversation that somebody else began, nor for an agent it has none for', () => {
