@@ -59,7 +59,7 @@ describe('a Task in the editor', function () {
   it('is shown with its Runs, what it came to, and where it may go', async () => {
     await eventually(() => treeText(parts).some((row) => row.includes('1 file')));
     const rows = treeText(parts);
-    assert.match(rows[0] ?? '', /^Fix the duration… \| FAIL, 1 finding · ready: 1 file$/);
+    assert.match(rows[0] ?? '', /^Fix the duration parser… \| FAIL, 1 finding · ready: 1 file$/);
     assert.match(rows[1] ?? '', /^ {2}general \| \d+ s$/);
     assert.match(rows[2] ?? '', /^ {2}verification \| \d+ s$/);
     const [node] = parts.tree.getChildren();
