@@ -10,6 +10,7 @@ export interface Memory {
 }
 
 const prefix = 'consent.commands:';
+const setupPrefix = 'consent.setup:';
 
 /** "Agents may run commands in worktrees", once per repository; agents cannot reach where it is kept. */
 export class CommandConsent {
@@ -31,6 +32,15 @@ export class CommandConsent {
   async set(commonDir: string, isGiven: boolean): Promise<void> {
     await this.memory.update(prefix + commonDir, isGiven ? true : undefined);
     this.changed.fire();
+  }
+
+  /** Whether the user agreed to just these set-up commands of the workspace. */
+  isSetupAllowed(commonDir: string, commands: readonly string[]): boolean {
+    return this.memory.get(setupPrefix + commonDir) === JSON.stringify(commands);
+  }
+
+  async allowSetup(commonDir: string, commands: readonly string[]): Promise<void> {
+    await this.memory.update(setupPrefix + commonDir, JSON.stringify(commands));
   }
 
   /** The port of one repository's core: its consent first, then the inbox. */

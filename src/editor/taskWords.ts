@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Base } from '../model/packet';
 import { clip, plainLine } from '../model/plainText';
 import type { RunKind } from '../model/run';
+import type { SetupCommand } from '../model/setup';
 import type { Usage } from '../model/usage';
 import type { VerdictWord } from '../model/verdict';
 import type { Activity } from './activity';
@@ -54,6 +55,14 @@ export function activityText(activity: Activity): string {
     case 'retrying':
       return vscode.l10n.t('retrying in {0}: {1}', durationText(activity.waitMs), shortReason(activity.code));
   }
+}
+
+/** A set-up command, how it ended, and of one that failed the end of what it printed. */
+export function setupCommandText({ command, exitCode, durationMs, output }: SetupCommand): string {
+  const time = durationText(durationMs);
+  if (exitCode === null) return vscode.l10n.t('{0} was ended after {1}', shown(command), time);
+  const end = vscode.l10n.t('{0} (exit {1}, {2})', shown(command), exitCode, time);
+  return exitCode === 0 || output === '' ? end : `${end}: ${plainLine(output.slice(-160))}`;
 }
 
 /** What the row of a Task says behind its objective. */

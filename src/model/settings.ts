@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { setupPlanSchema } from './setup';
 
 /** The model of the offline demo, as Runs and transcripts name it. */
 export const demoModelName = 'demo-scripted';
@@ -27,6 +28,12 @@ export const settingsSchema = z.lazy(() =>
     worktrees: z
       .object({
         root: z.string().optional(),
+        /** Commands in each new Worktree, and before one goes. */
+        setup: setupPlanSchema.shape.commands,
+        teardown: setupPlanSchema.shape.teardown,
+        /** Ignored folders that Worktrees share with the checkout. */
+        link: setupPlanSchema.shape.link,
+        clone: setupPlanSchema.shape.clone,
         retentionDays: z.number().int().positive().default(30),
       })
       .prefault({}),

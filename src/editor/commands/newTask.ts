@@ -5,6 +5,7 @@ import type { BaseChoice } from '../../tasks/taskApi';
 import type { Reply } from '../dialogs';
 import type { LiveBoard } from '../liveBoard';
 import { shown } from '../taskWords';
+import { agreedSetup } from './agreedSetup';
 import type { Command, CommandContext } from './commandContext';
 import { boardOf } from './targets';
 
@@ -34,12 +35,15 @@ export const newTask: Command = {
     if (board === undefined) return;
     const draft = await asked(context, board, argument);
     if (draft === undefined) return;
+    const setup = await agreedSetup(context, board);
+    if (setup === undefined) return;
     const { tasks } = board.core;
     const packet = await tasks.prepare({
       objective: draft.objective,
       base: draft.base,
       withUncommitted: draft.withUncommitted,
       checks: draft.checks,
+      setup,
     });
     const { task, settled } = await tasks.start({ packet, agent: draft.agent });
     await context.memory.update(checksKey(board), draft.checks);

@@ -123,3 +123,23 @@ describe('what a live Run is at', () => {
     assert.deepEqual(activityOfTool('Mystery', {}), { kind: 'tool', name: 'Mystery' });
   });
 });
+
+describe('a worktree that is being set up', () => {
+  const command = { runId, phase: 'setup', command: 'npm ci' } as const;
+  const ended = { exitCode: 0, reason: 'exited', durationMs: 1, output: '' } as const;
+  const settingUp = board(undefined, { ...stamp, ...command, type: 'worktree.command.started' });
+
+  it('is what the Run is at until its command has ended, though the model answers already', () => {
+    assert.deepEqual(settingUp, { kind: 'settingUp', command: 'npm ci' });
+    assert.equal(entry(settingUp, started('Read', { file_path: 'x' })), settingUp);
+    const after = board(settingUp, { ...stamp, ...command, ...ended, type: 'worktree.command.ended' });
+    assert.deepEqual(after, { kind: 'thinking' });
+  });
+
+  it('is not what a Run is at that has ended, when the worktree is torn down', () => {
+    const down = { ...command, phase: 'teardown' } as const;
+    assert.equal(board(undefined, { ...stamp, ...down, type: 'worktree.command.started' }), undefined);
+    const after = board(undefined, { ...stamp, ...down, ...ended, type: 'worktree.command.ended' });
+    assert.equal(after, undefined);
+  });
+});

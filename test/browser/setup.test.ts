@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { samplePlaybook } from '../../src/demo/samplePlaybook';
+import type { EditorWindow } from './support/editorWindow';
+import { makeSampleFolder } from './support/sampleFolder';
+import { suiteEditor } from './support/suiteEditor';
+
+const run = promisify(execFile);
+
+/** Waits until the test lets it go on, or fails when the test says so. */
+const setup =
+  'until test -e "$TRIBUTARY_ROOT_PATH/../go"; do sleep 0.1; done; test ! -e "$TRIBUTARY_ROOT_PATH/../fail"';
+const agentMs = 180_000;
+
+describe('what a worktree starts with, by clicks', function () {
+  this.timeout(600_000);
+  this.bail(true);
+
+  let sample: Awaited<ReturnType<typeof makeSampleFolder>>;
+  let window: EditorWindow;
+
+  before(async () => {
+    sample = await makeSampleFolder('set-up');
+    await mkdir(join(sample.folder, '.vscode'));
+    const settings = { 'tributary.worktrees.setup': [setup] };
+    await writeFile(join(sample.folder, '.vscode', 'settings.json'), JSON.stringify(settings));
+    await writeFile(join(sample.folder, 'plan.txt'), 'mine, not committed\n');
+    window = await (await suiteEditor()).open(sample.folder);
+  });
+  after(async () => {
+    await window?.close();
+    await sample?.remove();
+  });
+
+  const picture = async (name: string): Promise<void> => {
+    const folder = process.env['TRIBUTARY_SCREENSHOTS'];
+    if (folder !== undefined) await window.screenshot(folder, name);
+  };
+  const git = async (...args: readonly string[]): Promise<string> =>
+    (await run('git', [...args], { cwd: sample.folder })).stdout;
+
+  async function newTask(): Promise<void> {
+    await window.openView();
+    await window.page.locator('.part.sidebar').getByRole('button', { name: 'New Task' }).last().click();
+    await window.waitForQuestion('New Task: objective');
+    await window.answer(samplePlaybook.objective);
+    await window.waitForQuestion('New Task: agent');
+    await window.pick('general');
+    await window.waitForQuestion('New Task: base');
+    await picture('setup-base');
+    await window.pick('HEAD with my uncommitted changes');
+    await window.waitForQuestion('New Task: checks');
+    await window.answer('');
+  }
+
+  it('asks before commands of the workspace run; who leaves the question starts nothing', async () => {
+    await newTask();
+    await window.modalButton('Run Them').waitFor();
+    await picture('setup-consent');
+    await window.modalButton('Cancel').click();
+    await window.modalButton('Cancel').waitFor({ state: 'detached' });
+    assert.equal(await window.row('Fix the duration').count(), 0);
+    assert.equal(await git('for-each-ref', 'refs/tributary'), '');
+  });
+
+  it('shows the command on the row while it runs, and takes a failed start back', async () => {
+    await writeFile(join(sample.folder, '..', 'fail'), '');
+    await newTask();
+    await window.modalButton('Run Them').click();
+    await window
+      .row(/setting up: until test/)
+      .first()
+      .waitFor({ timeout: agentMs });
+    await picture('setup-running');
+    await writeFile(join(sample.folder, '..', 'go'), '');
+    await window
+      .row(/Setting up the worktree failed/)
+      .first()
+      .waitFor({ timeout: agentMs });
+    await picture('setup-failed');
+    assert.equal((await git('worktree', 'list')).trim().split('\n').length, 1);
+    assert.equal(await readFile(join(sample.folder, 'plan.txt'), 'utf8'), 'mine, not committed\n');
+    assert.match(await git('status', '--porcelain'), /^\?\? \.vscode\/\n\?\? plan\.txt\n$/);
+  });
+
+  it('holds the uncommitted changes in its base', async () => {
+    const [base = ''] = (await git('for-each-ref', '--format=%(refname)', 'refs/tributary')).split('\n');
+    assert.match(base, /\/base$/);
+    assert.equal(await git('show', `${base}:plan.txt`), 'mine, not committed\n');
+  });
+});
