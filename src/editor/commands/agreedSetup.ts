@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { plainLine } from '../../model/plainText';
+import { visibleText } from '../../model/plainText';
 import type { SetupPlan } from '../../model/setup';
 import type { LiveBoard } from '../liveBoard';
 import { setupSettings } from '../setupSettings';
@@ -28,7 +28,7 @@ export async function agreedSetup(
     vscode.l10n.t('Let the set-up commands of this workspace run in new worktrees of {0}?', board.label),
     vscode.l10n.t(
       'They come from the settings of the workspace and run with your rights:\n\n{0}\n\nYou are asked again when they change.',
-      commands.map((command) => plainLine(command)).join('\n'),
+      commands.map(visibleText).join('\n'),
     ),
     allow,
     without,
