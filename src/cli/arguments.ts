@@ -24,6 +24,7 @@ export interface RunCommand extends ForAgents {
   readonly checks: readonly string[];
   /** Absent: none of its flags was given. */
   readonly setup?: Partial<SetupPlan>;
+  readonly importSetup?: true;
   readonly model?: string;
   /** Absent: as the settings say. */
   readonly verify?: 'always' | 'never';
@@ -222,6 +223,7 @@ function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command
         scope: valuesOf(line, 'scope'),
         checks: valuesOf(line, 'check'),
         ...setupOf(line),
+        ...(has('import-setup') ? { importSetup: true as const } : {}),
         ...(has('verify') ? { verify: 'always' as const } : {}),
         ...(has('no-verify') ? { verify: 'never' as const } : {}),
       };

@@ -9,6 +9,7 @@ export type FlagName =
   | 'scope'
   | 'check'
   | 'setup'
+  | 'import-setup'
   | 'teardown'
   | 'link'
   | 'clone'
@@ -48,6 +49,9 @@ export const flags: Readonly<Record<FlagName, FlagSyntax>> = {
     value: 'CMD',
     isRepeatable: true,
     help: 'A command that makes the new worktree ready, before the agent works there; can be repeated.',
+  },
+  'import-setup': {
+    help: 'Take the set-up commands that a file of another tool names, such as .cursor/worktrees.json.',
   },
   teardown: {
     value: 'CMD',
@@ -106,7 +110,7 @@ export interface VerbSyntax {
   readonly more?: string;
 }
 
-const setupFlags: readonly FlagName[] = ['setup', 'teardown', 'link', 'clone', 'include'];
+const setupFlags: readonly FlagName[] = ['setup', 'import-setup', 'teardown', 'link', 'clone', 'include'];
 const agentFlags: readonly FlagName[] = ['demo', 'allow-commands'];
 
 export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {

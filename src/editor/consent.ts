@@ -34,13 +34,15 @@ export class CommandConsent {
     this.changed.fire();
   }
 
-  /** Whether the user agreed to just these set-up commands of the workspace. */
-  isSetupAllowed(commonDir: string, commands: readonly string[]): boolean {
-    return this.memory.get(setupPrefix + commonDir) === JSON.stringify(commands);
+  /** What the user decided about just these set-up commands of the workspace; `undefined`: nothing yet. */
+  setupDecision(commonDir: string, commands: readonly string[]): boolean | undefined {
+    const said = this.memory.get(setupPrefix + commonDir);
+    if (said === decisionText(commands, true)) return true;
+    return said === decisionText(commands, false) ? false : undefined;
   }
 
-  async allowSetup(commonDir: string, commands: readonly string[]): Promise<void> {
-    await this.memory.update(setupPrefix + commonDir, JSON.stringify(commands));
+  async decideSetup(commonDir: string, commands: readonly string[], isAllowed: boolean): Promise<void> {
+    await this.memory.update(setupPrefix + commonDir, decisionText(commands, isAllowed));
   }
 
   /** The port of one repository's core: its consent first, then the inbox. */
@@ -51,4 +53,8 @@ export class CommandConsent {
         this.isGiven(commonDir) ? Promise.resolve(allowed) : inbox.ask(question, signal),
     };
   }
+}
+
+function decisionText(commands: readonly string[], isAllowed: boolean): string {
+  return JSON.stringify({ isAllowed, commands });
 }

@@ -1,5 +1,7 @@
+import type { ForeignSetup } from '../model/foreignSetup';
 import type { RunCommand } from '../process/runCommand';
 import { type Changes, GitChanges } from './changes';
+import { findForeignSetups } from './foreignSetups';
 import { SimpleGitClient } from './gitClient';
 import { GitMerges, type Merges } from './merges';
 import { makeGit } from './plumbing';
@@ -31,6 +33,7 @@ export interface RepositoryGit {
   readonly merges: Merges;
   readonly uncommitted: Uncommitted;
   readonly provision: Provision;
+  readonly foreignSetups: () => Promise<readonly ForeignSetup[]>;
 }
 
 /** What opens repositories; cheap, asks git only when told to. */
@@ -53,5 +56,6 @@ export function createGit(
     merges: new GitMerges({ git, facts }),
     uncommitted: new GitUncommitted({ git, facts }),
     provision: new GitProvision({ git, facts }),
+    foreignSetups: () => findForeignSetups(facts),
   };
 }

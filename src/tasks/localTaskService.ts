@@ -8,6 +8,7 @@ import type { Changes } from '../git/changes';
 import type { Repository } from '../git/repository';
 import type { Uncommitted } from '../git/uncommitted';
 import type { FileChange } from '../model/changes';
+import type { ForeignSetup } from '../model/foreignSetup';
 import type { RunId, TaskId } from '../model/ids';
 import { type Base, type TaskPacket, taskPacketSchema } from '../model/packet';
 import { type Run, resumeInstruction } from '../model/run';
@@ -49,6 +50,7 @@ export interface TaskServiceDeps {
   readonly repository: Repository;
   readonly changes: Changes;
   readonly uncommitted: Uncommitted;
+  readonly foreignSetups: () => Promise<readonly ForeignSetup[]>;
   readonly keeper: WorktreeKeeper;
   readonly road: RunRoad;
   readonly endings: Endings;
@@ -113,6 +115,10 @@ export class LocalTaskService implements TaskService {
       ...(files === 0 ? [] : [{ kind: 'uncommitted', ...here, files } as const]),
       ...refs,
     ];
+  }
+
+  foreignSetups(): Promise<readonly ForeignSetup[]> {
+    return this.deps.foreignSetups();
   }
 
   async prepare(draft: TaskDraft): Promise<TaskPacket> {

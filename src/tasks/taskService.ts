@@ -1,6 +1,7 @@
 import type { Disposable } from '../base/disposable';
 import type { Event } from '../base/emitter';
 import type { FileChange } from '../model/changes';
+import type { ForeignSetup } from '../model/foreignSetup';
 import type { RunId, TaskId } from '../model/ids';
 import type { TaskPacket } from '../model/packet';
 import type { Run } from '../model/run';
@@ -34,6 +35,8 @@ export interface TaskService {
 
   /** HEAD first, with what is uncommitted next if anything is, then branches, remote branches and tags, newest commit first. Throws `unbornBranch`. */
   bases(): Promise<readonly BaseChoice[]>;
+  /** Set-up commands that files of other tools in the checkout name; nothing runs them unless a draft takes them. */
+  foreignSetups(): Promise<readonly ForeignSetup[]>;
   /** Resolves base and HEAD into a frozen packet. Throws `unknownBase`, `unbornBranch`, `badArguments`. */
   prepare(draft: TaskDraft): Promise<TaskPacket>;
   /** Stores the Task and begins; `settled` says how it ends. Throws `unknownAgent`. */

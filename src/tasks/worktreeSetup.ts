@@ -113,8 +113,7 @@ export class WorktreeSetup {
       cwd: task.worktreePath,
       env: {
         ...commandEnv({ taskId: task.id, runId }),
-        TRIBUTARY_WORKTREE_PATH: task.worktreePath,
-        TRIBUTARY_ROOT_PATH: task.packet.repository.root,
+        ...placeVariables(task),
       },
       timeoutMs,
       ...(signal === undefined ? {} : { signal }),
@@ -132,6 +131,25 @@ export class WorktreeSetup {
       setup: { ...change(current.setup ?? empty), at },
     }));
   }
+}
+
+/** Where a command is and where the checkout is, also by the names that scripts made for other tools know. */
+function placeVariables({ worktreePath, packet, slug }: Place['task']): Readonly<Record<string, string>> {
+  const { root } = packet.repository;
+  return {
+    TRIBUTARY_WORKTREE_PATH: worktreePath,
+    TRIBUTARY_ROOT_PATH: root,
+    ROOT_WORKTREE_PATH: root,
+    WORKTREE_PATH: worktreePath,
+    REPO_PATH: root,
+    SUPERSET_ROOT_PATH: root,
+    SUPERSET_WORKSPACE_PATH: worktreePath,
+    SUPERSET_WORKSPACE_NAME: slug,
+    CONDUCTOR_ROOT_PATH: root,
+    CONDUCTOR_WORKSPACE_PATH: worktreePath,
+    OPENCLAW_SOURCE_TREE_PATH: root,
+    OPENCLAW_WORKTREE_PATH: worktreePath,
+  };
 }
 
 function commandOf(command: string, result: CommandResult): SetupCommand {

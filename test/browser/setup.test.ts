@@ -86,6 +86,23 @@ describe('what a worktree starts with, by clicks', function () {
     assert.match(await git('status', '--porcelain'), /^\?\? \.vscode\/\n\?\? plan\.txt\n$/);
   });
 
+  it('offers what a file of another tool names, where the settings name nothing', async () => {
+    await writeFile(join(sample.folder, '.vscode', 'settings.json'), '{}');
+    await mkdir(join(sample.folder, '.cursor'));
+    const named = { 'setup-worktree': ['echo from another tool'] };
+    await writeFile(join(sample.folder, '.cursor', 'worktrees.json'), JSON.stringify(named));
+    const question = window.page.locator('.monaco-dialog-box', { hasText: '.cursor/worktrees.json' });
+    // The editor reads a changed settings file in its own time.
+    for (let isOffered = false; !isOffered; ) {
+      await newTask();
+      await window.modalButton('Run Them').waitFor();
+      isOffered = (await question.count()) > 0;
+      if (isOffered) await picture('setup-import');
+      await window.modalButton('Cancel').click();
+      await window.modalButton('Cancel').waitFor({ state: 'detached' });
+    }
+  });
+
   it('holds the uncommitted changes in its base', async () => {
     const [base = ''] = (await git('for-each-ref', '--format=%(refname)', 'refs/tributary')).split('\n');
     assert.match(base, /\/base$/);

@@ -204,6 +204,21 @@ describe('the set-up of a worktree', () => {
     assert.deepEqual(Array.isArray(again) && again.map(({ path }) => path), ['src/greet.js']);
   });
 
+  it('takes the commands of a file of another tool only when it is told to', async () => {
+    const setup = ['node trace.mjs imported && test "$ROOT_WORKTREE_PATH" = "$TRIBUTARY_ROOT_PATH"'];
+    await site.repo.write('.cursor/worktrees.json', JSON.stringify({ 'setup-worktree': setup }));
+    const end = await run('--import-setup', '--setup', 'node trace.mjs own');
+    assert.equal(end.exitCode, 0, end.stderr);
+    assert.deepEqual(await site.traces(), ['imported', 'own']);
+    server.script(byTurn(work));
+    assert.equal((await run()).exitCode, 0);
+    assert.deepEqual(await site.traces(), ['imported', 'own']);
+    await site.repo.remove('.cursor');
+    const without = await run('--import-setup');
+    assert.equal(without.exitCode, 2);
+    assert.match(without.stdout.toString('utf8'), /no file of another tool names set-up commands here/);
+  });
+
   it('refuses a shared folder outside the repository, and says so', async () => {
     server.script(byTurn(work));
     const end = await run('--link', '../elsewhere');

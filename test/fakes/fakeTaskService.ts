@@ -40,6 +40,7 @@ export class FakeTaskService {
       onDidStream: this.streams.event,
       isBusy: () => false,
       bases: logged('bases', method('bases')),
+      foreignSetups: logged('foreignSetups', method('foreignSetups')),
       prepare: logged('prepare', method('prepare')),
       start: logged('start', method('start')),
       followUp: logged('followUp', method('followUp')),

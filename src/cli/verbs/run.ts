@@ -1,11 +1,15 @@
+import { TributaryError } from '../../base/errors';
+import { plainLine } from '../../model/plainText';
+import type { SetupPlan } from '../../model/setup';
 import type { RunCommand } from '../arguments';
 import { follow } from '../follow';
 import { settledOutcome } from '../settledOutcome';
-import { requireModel, type VerbRunner } from '../verbContext';
+import { requireModel, type VerbContext, type VerbRunner } from '../verbContext';
 
 export const run: VerbRunner<RunCommand> = async (command, context) => {
   const { tasks, paint } = context;
-  const { objective, base, withUncommitted, scope, checks, setup, agent, model, verify } = command;
+  const { objective, base, withUncommitted, scope, checks, agent, model, verify } = command;
+  const setup = await setupOf(command, context);
   const packet = await tasks.prepare({
     objective,
     ...(base === undefined ? {} : { base }),
@@ -26,3 +30,24 @@ export const run: VerbRunner<RunCommand> = async (command, context) => {
   const need = verify === 'always' ? 'asked' : 'made';
   return settledOutcome(settled ?? { task: begun.task, runs: [] }, need, paint);
 };
+
+/** What the flags say, before it what a file of another tool says, where that was asked for. */
+async function setupOf(
+  { setup, importSetup }: RunCommand,
+  { tasks, report }: VerbContext,
+): Promise<Partial<SetupPlan> | undefined> {
+  if (importSetup === undefined) return setup;
+  const [found] = await tasks.foreignSetups();
+  if (found === undefined) {
+    const problem = 'no file of another tool names set-up commands here';
+    throw new TributaryError('badArguments', problem, { details: { problem } });
+  }
+  const { path, plan } = found;
+  report.say(`set-up from ${plainLine(path)}`);
+  return {
+    ...setup,
+    commands: [...plan.commands, ...(setup?.commands ?? [])],
+    teardown: [...plan.teardown, ...(setup?.teardown ?? [])],
+    include: [...plan.include, ...(setup?.include ?? [])],
+  };
+}

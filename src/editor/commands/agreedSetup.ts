@@ -5,14 +5,13 @@ import type { LiveBoard } from '../liveBoard';
 import { setupSettings } from '../setupSettings';
 import type { CommandContext } from './commandContext';
 
+type Plan = Partial<SetupPlan>;
+
 /**
- * How a new Task's worktree is made ready. Commands that the workspace's settings bring are run only after the user
- * saw them and agreed, once per repository and list. `undefined`: the user left.
+ * How a new Task's worktree is made ready. Commands that the workspace brings, by its settings or in a file of another
+ * tool, are run only after the user saw them and agreed, once per repository and list. `undefined`: the user left.
  */
-export async function agreedSetup(
-  context: CommandContext,
-  board: LiveBoard,
-): Promise<Partial<SetupPlan> | undefined> {
+export async function agreedSetup(context: CommandContext, board: LiveBoard): Promise<Plan | undefined> {
   const folder = vscode.Uri.file(board.core.repository.root);
   const { plan, isFromWorkspace, problems } = setupSettings(folder);
   if (problems.length > 0)
@@ -20,21 +19,52 @@ export async function agreedSetup(
       'warning',
       vscode.l10n.t('Settings of Tributary that cannot be used count as not set: {0}', problems.join('; ')),
     );
-  const commands = [...(plan.commands ?? []), ...(plan.teardown ?? [])];
-  if (commands.length === 0 || !isFromWorkspace) return plan;
-  if (context.consent.isSetupAllowed(board.id, commands)) return plan;
+  if (commandsOf(plan).length === 0) return withForeign(context, board, plan);
+  if (!isFromWorkspace) return plan;
+  const source = vscode.l10n.t('the settings of the workspace');
+  const answer = await decided(context, board, { source, plan });
+  if (answer === 'refused') return { ...plan, commands: [], teardown: [] };
+  return answer === 'allowed' ? plan : undefined;
+}
+
+/** Where the user set nothing up: what a file of another tool names, if the user wants that. */
+async function withForeign(context: CommandContext, board: LiveBoard, plan: Plan): Promise<Plan | undefined> {
+  const [found] = await board.core.tasks.foreignSetups();
+  if (found === undefined) return plan;
+  const include = [...(plan.include ?? []), ...found.plan.include];
+  const foreign = { ...plan, ...found.plan, include };
+  const answer = await decided(context, board, { source: found.path, plan: foreign });
+  // Nobody is asked about the same file at every Task.
+  if (answer === 'refused') await context.consent.decideSetup(board.id, commandsOf(foreign), false);
+  if (answer === 'left') return undefined;
+  return answer === 'allowed' ? foreign : plan;
+}
+
+async function decided(
+  { consent, dialogs }: CommandContext,
+  board: LiveBoard,
+  { source, plan }: { readonly source: string; readonly plan: Plan },
+): Promise<'allowed' | 'refused' | 'left'> {
+  const commands = commandsOf(plan);
+  const before = consent.setupDecision(board.id, commands);
+  if (before !== undefined) return before ? 'allowed' : 'refused';
   const [allow, without] = [vscode.l10n.t('Run Them'), vscode.l10n.t('Start Without')];
-  const chosen = await context.dialogs.decide(
+  const chosen = await dialogs.decide(
     vscode.l10n.t('Let the set-up commands of this workspace run in new worktrees of {0}?', board.label),
     vscode.l10n.t(
-      'They come from the settings of the workspace and run with your rights:\n\n{0}\n\nYou are asked again when they change.',
+      'They come from {0} and run with your rights:\n\n{1}\n\nYou are asked again when they change.',
+      source,
       commands.map(visibleText).join('\n'),
     ),
     allow,
     without,
   );
-  if (chosen === without) return { ...plan, commands: [], teardown: [] };
-  if (chosen !== allow) return undefined;
-  await context.consent.allowSetup(board.id, commands);
-  return plan;
+  if (chosen === without) return 'refused';
+  if (chosen !== allow) return 'left';
+  await consent.decideSetup(board.id, commands, true);
+  return 'allowed';
+}
+
+function commandsOf({ commands = [], teardown = [] }: Plan): string[] {
+  return [...commands, ...teardown];
 }
