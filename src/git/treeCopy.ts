@@ -70,31 +70,38 @@ const lanes = 16;
 export async function copyTree(copy: TreeCopy, path: string): Promise<CopiedTree> {
   const skipped: Array<{ path: string; why: string }> = [];
   let files = 0;
-  const one = async (inner: string): Promise<void> => {
+  const one = async (inner: string, kind: EntryKind): Promise<void> => {
     try {
-      const stats = await lstat(fileAt(copy.from, inner)).catch(unlessMissing);
-      if (stats === undefined) return;
-      if (stats.isDirectory()) return await folder(inner, stats);
-      if (await placeEntry(copy, inner, stats)) files += 1;
+      if (kind.isDirectory()) return await folder(inner);
+      if (await placeEntry(copy, inner, kind)) files += 1;
     } catch (error) {
       if (isDiskFull(error)) throw error;
       skipped.push({ path: inner, why: messageOf(error) });
     }
   };
-  const folder = async (inner: string, stats: Stats): Promise<void> => {
-    const names = (await readdir(fileAt(copy.from, inner), { encoding: 'buffer' })).map(decodePath);
-    if (!copy.entersRepositories && names.some(looksLikeGit)) return;
+  const folder = async (inner: string): Promise<void> => {
+    const place = fileAt(copy.from, inner);
+    const [{ mode }, entries] = await Promise.all([lstat(place), entriesOf(place)]);
+    if (!copy.entersRepositories && entries.some(({ name }) => looksLikeGit(name))) return;
     if (!(await makeFolder(fileAt(copy.to, inner)))) {
       skipped.push({ path: inner, why: 'a file or link stands in its place' });
       return;
     }
-    const wanted = names.filter((name) => !looksLikeGit(name)).map((name) => `${inner}/${name}`);
-    await inLanes(wanted, one);
+    const wanted = entries.filter(({ name }) => !looksLikeGit(name));
+    await inLanes(wanted, ({ name, kind }) => one(`${inner}/${name}`, kind));
     // Last: it may be a folder that nobody may write to.
-    await chmod(fileAt(copy.to, inner), stats.mode & 0o777);
+    await chmod(fileAt(copy.to, inner), mode & 0o777);
   };
-  await one(path);
+  const top = await lstat(fileAt(copy.from, path)).catch(unlessMissing);
+  if (top !== undefined) await one(path, top);
   return { files, skipped };
+}
+
+type EntryKind = Pick<Stats, 'isFile' | 'isDirectory' | 'isSymbolicLink'>;
+
+async function entriesOf(folder: FilePath): Promise<Array<{ name: string; kind: EntryKind }>> {
+  const entries = await readdir(folder, { encoding: 'buffer', withFileTypes: true });
+  return entries.map((entry) => ({ name: decodePath(entry.name), kind: entry }));
 }
 
 /** Whether `place` works between two roots, tried with the first file below `path`; `undefined`: there is no file. */
@@ -131,11 +138,11 @@ export function orElse(place: PlaceFile, otherwise: PlaceFile): PlaceFile {
 }
 
 /** Answers whether it was put there now; `false` where something stood. */
-async function placeEntry(copy: TreeCopy, path: string, stats: Stats): Promise<boolean> {
+async function placeEntry(copy: TreeCopy, path: string, kind: EntryKind): Promise<boolean> {
   const [from, to] = [fileAt(copy.from, path), fileAt(copy.to, path)];
   try {
-    if (stats.isSymbolicLink()) await symlink(await targetOf(copy, from), to);
-    else if (stats.isFile()) await copy.place(from, to);
+    if (kind.isSymbolicLink()) await symlink(await targetOf(copy, from), to);
+    else if (kind.isFile()) await copy.place(from, to);
     else return false;
     return true;
   } catch (error) {
@@ -173,7 +180,7 @@ async function makeFolder(folder: FilePath): Promise<boolean> {
   }
 }
 
-async function inLanes(items: readonly string[], work: (item: string) => Promise<void>): Promise<void> {
+async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values();
   const lane = async (): Promise<void> => {
     for (const item of queue) await work(item);

@@ -135,6 +135,21 @@ describe('the set-up of a worktree', () => {
     assert.equal(end.lines.find(isCommand('ended'))?.['reason'], 'cancelled');
   });
 
+  it('leaves nothing either when our process is killed: the next command ends what runs and takes it back', async () => {
+    const before = await userSide(site.repo);
+    const running = site.start([...runArguments, '--setup', 'node trace.mjs slow wait ready']);
+    await site.arrivedAt('ready');
+    running.kill('SIGKILL');
+    await running.ended;
+    assert.equal((await site.cli('list')).exitCode, 0);
+    await site.openGate('ready');
+    await assertNothingLeft();
+    assert.deepEqual(await userSide(site.repo), before);
+    const resumed = await site.cli('resume', slug, '--allow-commands', '--json');
+    assert.equal(resumed.exitCode, 0, resumed.stderr);
+    assert.deepEqual(await site.traces(), ['slow', 'slow', 'slow late']);
+  });
+
   it('has a tear-down before a worktree goes; what fails there is told and stops nothing', async () => {
     const end = await run('--setup', 'node trace.mjs up', '--teardown', 'node trace.mjs down; exit 4');
     assert.equal(end.exitCode, 0, end.stderr);

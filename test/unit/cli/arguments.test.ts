@@ -41,6 +41,32 @@ describe('command line arguments', () => {
       },
     ],
     [
+      'run with what makes a worktree ready',
+      [
+        ...['run', '--with-uncommitted', '--setup', 'npm ci', '--setup=npm run gen', '--teardown', 'down'],
+        ...['--link', 'a', '--clone', 'node_modules', '--include', '**/.env', '--import-setup', 'x'],
+      ],
+      {
+        kind: 'command',
+        command: {
+          ...agents,
+          verb: 'run',
+          objective: 'x',
+          withUncommitted: true,
+          scope: [],
+          checks: [],
+          setup: {
+            commands: ['npm ci', 'npm run gen'],
+            teardown: ['down'],
+            link: ['a'],
+            clone: ['node_modules'],
+            include: ['**/.env'],
+          },
+          importSetup: true,
+        },
+      },
+    ],
+    [
       'run --no-verify',
       ['run', '--no-verify', 'x'],
       {
