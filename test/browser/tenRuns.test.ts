@@ -38,11 +38,11 @@ describe('a transcript page while ten Runs of one board stream', function () {
     await showsWhole(own, async () => {
       await window.webview().locator('[data-key="live"]').waitFor();
     });
-    await Promise.all(ended);
+    const said = await Promise.all(ended);
     const [first = ''] = others;
     await showsWhole(first, async () => undefined);
     const states = (await repo.tasks()).map(({ runs }) => runs.at(-1)?.status.state);
-    assert.deepEqual(states, Array(10).fill('completed'));
+    assert.deepEqual(states, Array(10).fill('completed'), said.join('\n---\n'));
     assert.deepEqual(editor.server.refusals, []);
   });
 
