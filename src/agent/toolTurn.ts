@@ -26,7 +26,8 @@ export class ToolTurn {
     let mayHaveChanged = false;
     for (const use of uses) {
       if (this.signal.aborted) {
-        results.push(await this.notRun(use, turn, notRunBecause(cancelReasonOf(this.signal))));
+        const why = notRunBecause(cancelReasonOf(this.signal));
+        results.push(await this.notRun(use, turn, why, { isStopped: true }));
         continue;
       }
       const outcome = await this.use(use, turn);
@@ -56,6 +57,7 @@ export class ToolTurn {
       name,
       content,
       isError: outcome.isError,
+      ...(this.isStopped(outcome) ? { isStopped: true } : {}),
       durationMs: Math.max(0, this.deps.now().getTime() - startedAt),
       ...call,
       ...(outcome.exitCode === undefined ? {} : { exitCode: outcome.exitCode }),
@@ -76,9 +78,19 @@ export class ToolTurn {
     }
   }
 
-  private async notRun(use: ToolUseBlock, turn: number, text: string): Promise<ContentBlock> {
+  /** A command that came to an exit code of its own had failed before anybody stopped it. */
+  private isStopped({ isError, exitCode }: ToolOutcome): boolean {
+    return this.signal.aborted && isError && typeof exitCode !== 'number';
+  }
+
+  private async notRun(
+    use: ToolUseBlock,
+    turn: number,
+    text: string,
+    how: { readonly isStopped?: true } = {},
+  ): Promise<ContentBlock> {
     const { id: toolUseId, name } = use;
-    const ended = { toolUseId, name, content: text, isError: true, durationMs: 0 };
+    const ended = { toolUseId, name, content: text, isError: true, ...how, durationMs: 0 };
     await this.deps.append({ type: 'tool.ended', turn, ...ended });
     return toolResult(toolUseId, text, true);
   }

@@ -133,7 +133,8 @@ export class LiveView {
     if (entry.durationMs >= 1_000) parts.push(durationText(entry.durationMs));
     if (shown === undefined) parts.push(resultText(entry.content));
     const text = clip(`  ${parts.filter((part) => part !== '').join(', ') || 'done'}`, this.width());
-    this.row(entry.isError ? this.paint.red(text) : this.paint.dim(text));
+    const isFailure = entry.isError && entry.isStopped !== true;
+    this.row(isFailure ? this.paint.red(text) : this.paint.dim(text));
   }
 
   private width(): number {

@@ -51,13 +51,15 @@ export class InboxNotices implements vscode.Disposable {
         ? vscode.l10n.t('{0} wants to run a long command in its worktree.', shown(question.agent))
         : vscode.l10n.t('{0} wants to run in its worktree: {1}', shown(question.agent), command);
     const chosen = await dialogs.say('info', message, command === undefined ? show : allow, deny, always);
-    if (chosen === allow) inbox.answer(question.id, true);
+    if (chosen === allow || chosen === deny) {
+      // The message may be older than an answer on the page or in the tree.
+      if (!inbox.answer(question.id, chosen === allow)) await sayAnswered(dialogs);
+    }
     if (chosen === show)
       await vscode.commands.executeCommand('tributary.task.openTranscript', {
         taskId: question.taskId,
         runId: question.runId,
       });
-    if (chosen === deny) inbox.answer(question.id, false);
     if (chosen === always) {
       const repositoryId = boards.find(question.taskId)?.board.id;
       await vscode.commands.executeCommand('tributary.consent.allowCommands', { repositoryId });
@@ -70,4 +72,9 @@ export class InboxNotices implements vscode.Disposable {
     if (!view.visible) return;
     await view.reveal(tree.nodeOf(question.taskId), { select: false, focus: false, expand: 1 });
   }
+}
+
+/** An answer that came too late changes nothing, which is said. */
+export async function sayAnswered(dialogs: Dialogs): Promise<void> {
+  await dialogs.say('info', vscode.l10n.t('That question was answered already; nothing was changed.'));
 }

@@ -61,7 +61,7 @@ export class Resumer implements vscode.Disposable {
 
   private async resume(board: LiveBoard, found: ToResume): Promise<void> {
     const { own, dialogs } = this.deps;
-    for (const task of found.automatic) await this.goOn(board, task);
+    await this.goOnByItself(board, found.automatic);
     if (found.ask.length === 0) return;
     const resume = vscode.l10n.t('Resume');
     const names = found.ask.map((task) => `"${shown(task.packet.objective, 50)}"`).join(', ');
@@ -78,16 +78,28 @@ export class Resumer implements vscode.Disposable {
     if (chosen === resume) for (const task of found.ask) await this.goOn(board, task);
   }
 
-  private async goOn(board: LiveBoard, task: Task): Promise<void> {
+  /** Nobody asked for it in this window, so it is said; not waited for. */
+  private async goOnByItself(board: LiveBoard, tasks: readonly Task[]): Promise<void> {
+    const resumed: string[] = [];
+    for (const task of tasks)
+      if (await this.goOn(board, task)) resumed.push(`"${shown(task.packet.objective, 50)}"`);
+    if (resumed.length === 0) return;
+    void this.deps.dialogs.say('info', vscode.l10n.t('Resumed: {0}', resumed.join(', ')));
+  }
+
+  /** Answers whether it goes on by this window's doing. */
+  private async goOn(board: LiveBoard, task: Task): Promise<boolean> {
     const { announcer, logger } = this.deps;
     try {
       const begun = await board.core.tasks.resume(task.id);
       void announcer.follow(begun.task, begun.settled);
+      return true;
     } catch (error) {
       // Another window was quicker: one process claims a Task, and the row shows it running.
       if (toTributaryError(error).code === 'wrongState')
         logger.info('not resumed here', { taskId: task.id, error });
       else await announcer.failed(vscode.l10n.t('Resuming'), error, task.id);
+      return false;
     }
   }
 }

@@ -110,11 +110,26 @@ export function inOrder(tasks: readonly Task[]): Task[] {
   return [...tasks].sort((a, b) => rank(a) - rank(b) || b.id.localeCompare(a.id));
 }
 
-/** What a Run's node shows. */
-export function durationMs(run: Run, now: Date): number | undefined {
-  const { status } = run;
+/** How long a Run was at work, and how long it waited for the user, which is not counted as work. */
+export interface Times {
+  readonly workedMs: number;
+  readonly waitedMs: number;
+}
+
+export function timesOf(run: Run, now: Date): Times | undefined {
+  const { status, waitedMs = 0 } = run;
   const from = 'startedAt' in status ? status.startedAt : undefined;
   if (from === undefined) return undefined;
   const to = 'end' in status ? Date.parse(status.end.at) : now.getTime();
-  return Math.max(0, to - Date.parse(from));
+  return { workedMs: Math.max(0, to - Date.parse(from) - waitedMs), waitedMs };
+}
+
+/** What a verification came to; `undefined` for Runs of other kinds, and before it has. */
+export function verdictOfRun(task: Task, { id, kind }: Run): VerdictWord | undefined {
+  return kind === 'verify' ? task.verdicts.findLast(({ runId }) => runId === id)?.verdict : undefined;
+}
+
+/** Whether a Run may be writing files of the Task at this moment; one that judges puts back what it changes. */
+export function isBeingWritten({ runs }: Task): boolean {
+  return runs.some((run) => isLive(run) && stageOf(run) !== 'verifying');
 }

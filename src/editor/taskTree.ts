@@ -9,7 +9,7 @@ import type { WindowBoards } from './boards';
 import type { ChangedFiles } from './changedFiles';
 import type { PermissionInbox } from './permissionInbox';
 import { commandTooltip } from './plainWords';
-import { inOrder, statusOf, type TaskStatus } from './taskStatus';
+import { inOrder, statusOf, type TaskStatus, verdictOfRun } from './taskStatus';
 import { Throttle } from './throttle';
 import {
   questionRow,
@@ -132,7 +132,9 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
     if (task === undefined) return goneRow();
     if (node.kind === 'task') return taskRow(task, this.statusOf(task), this.questionsOf(task).length);
     const run = task.runs.find(({ id }) => id === node.runId);
-    return run === undefined ? goneRow() : runRow(run, activities.of(run.id));
+    return run === undefined
+      ? goneRow()
+      : runRow(run, { activity: activities.of(run.id), verdict: verdictOfRun(task, run) });
   }
 
   dispose(): void {

@@ -7,7 +7,7 @@ import type { Usage } from '../model/usage';
 import type { VerdictWord } from '../model/verdict';
 import type { Activity } from './activity';
 import { shortReason } from './messages';
-import type { Counts, Judged, Stage, TaskStatus } from './taskStatus';
+import type { Counts, Judged, Stage, TaskStatus, Times } from './taskStatus';
 
 const shownLength = 80;
 
@@ -29,7 +29,7 @@ export function activityText(activity: Activity): string {
     case 'queued':
       return vscode.l10n.t('waiting for a slot');
     case 'worktree':
-      return vscode.l10n.t('worktree');
+      return vscode.l10n.t('preparing its worktree');
     case 'settingUp':
       return vscode.l10n.t('setting up: {0}', shown(activity.command));
     case 'thinking':
@@ -111,7 +111,15 @@ function readyText(files: number | undefined, judged: Judged | undefined): strin
       : files === 1
         ? vscode.l10n.t('ready: 1 file')
         : vscode.l10n.t('ready: {0} files', files);
-  return judged === undefined ? ready : `${judgedText(judged)} · ${ready}`;
+  if (judged === undefined) return ready;
+  // What was found wrong is not called ready; it can still be accepted.
+  if (judged.verdict === 'FAIL')
+    return [judgedText(judged), ...(files === undefined ? [] : [filesText(files)])].join(' · ');
+  return `${judgedText(judged)} · ${ready}`;
+}
+
+function filesText(files: number): string {
+  return files === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', files);
 }
 
 export function judgedText({ verdict, findings }: Judged): string {
@@ -198,9 +206,12 @@ export function statusIcon(status: TaskStatus): vscode.ThemeIcon {
 }
 
 function readyIcon(judged: Judged | undefined): vscode.ThemeIcon {
-  if (judged === undefined) return icon('git-pull-request', 'charts.green');
-  if (judged.verdict === 'PASS') return icon('pass', 'charts.green');
-  return judged.verdict === 'FAIL' ? icon('bug', 'charts.red') : icon('question', 'charts.yellow');
+  return judged === undefined ? icon('git-pull-request', 'charts.green') : verdictIcon(judged.verdict);
+}
+
+export function verdictIcon(verdict: VerdictWord): vscode.ThemeIcon {
+  if (verdict === 'PASS') return icon('pass', 'charts.green');
+  return verdict === 'FAIL' ? icon('bug', 'charts.red') : icon('question', 'charts.yellow');
 }
 
 export function icon(id: string, colour: string): vscode.ThemeIcon {
@@ -212,6 +223,12 @@ export function durationText(ms: number): string {
   if (ms < 3_600_000)
     return vscode.l10n.t('{0} min {1} s', Math.floor(ms / 60_000), Math.round((ms % 60_000) / 1_000));
   return vscode.l10n.t('{0} h {1} min', Math.floor(ms / 3_600_000), Math.round((ms % 3_600_000) / 60_000));
+}
+
+/** The time at work; that of waiting beside it, where there was any to speak of. */
+export function timesText({ workedMs, waitedMs }: Times): string {
+  const worked = durationText(workedMs);
+  return waitedMs < 1_000 ? worked : vscode.l10n.t('{0}, waited {1}', worked, durationText(waitedMs));
 }
 
 export function usageText({ requests, input, output, cacheRead, cacheWrite }: Usage): string {

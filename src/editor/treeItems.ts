@@ -2,15 +2,15 @@ import * as vscode from 'vscode';
 import { plainLine } from '../model/plainText';
 import type { Run } from '../model/run';
 import type { Task } from '../model/task';
+import type { VerdictWord } from '../model/verdict';
 import type { PermissionQuestion } from '../tasks/permission';
 import { isLive } from '../tasks/runMachine';
 import type { Activity } from './activity';
-import { canAccept, canResume, durationMs, isAtRest, judgedOf, type TaskStatus } from './taskStatus';
+import { canAccept, canResume, isAtRest, judgedOf, type TaskStatus, timesOf } from './taskStatus';
 import {
   activityText,
   baseName,
   cutText,
-  durationText,
   icon,
   judgedText,
   runKindText,
@@ -18,7 +18,10 @@ import {
   shown,
   statusIcon,
   statusText,
+  timesText,
   usageText,
+  verdictIcon,
+  verdictText,
 } from './taskWords';
 
 /** Of a side bar as wide as the editor makes it, half is left for what goes on. */
@@ -65,13 +68,20 @@ export function taskContext(task: Task, questions: number): string[] {
   return flags.filter(([, isSet]) => isSet).map(([word]) => word);
 }
 
-export function runRow(run: Run, activity: Activity | undefined): RowContent {
+/** What is known of a Run beside its record. */
+export interface KnownOfRun {
+  readonly activity: Activity | undefined;
+  /** What it came to, if it judged. */
+  readonly verdict: VerdictWord | undefined;
+}
+
+export function runRow(run: Run, known: KnownOfRun): RowContent {
   const label = runLabel(run);
-  const description = runText(run, activity);
+  const description = runText(run, known);
   return {
     label,
     description,
-    icon: runIcon(run, activity),
+    icon: runIcon(run, known),
     context: isLive(run) ? ['run', 'live'] : ['run'],
     spoken: `${label}, ${description}`,
   };
@@ -83,15 +93,19 @@ function runLabel(run: Run): string {
   return run.kind === 'verify' ? runKindText(run.kind) : `${runKindText(run.kind)}: ${shown(run.agent)}`;
 }
 
-function runText(run: Run, activity: Activity | undefined): string {
+function runText(run: Run, { activity, verdict }: KnownOfRun): string {
   const { status } = run;
   switch (status.state) {
     case 'created':
       return vscode.l10n.t('waiting for a slot');
     case 'running':
-      return activity === undefined ? vscode.l10n.t('running in another process') : activityText(activity);
-    case 'completed':
-      return durationText(durationMs(run, new Date()) ?? 0);
+      if (activity === undefined) return vscode.l10n.t('running in another process');
+      // Its question has a row of its own.
+      return activity.kind === 'asking' ? vscode.l10n.t('waiting for you') : activityText(activity);
+    case 'completed': {
+      const times = timesText(timesOf(run, new Date()) ?? { workedMs: 0, waitedMs: 0 });
+      return verdict === undefined ? times : `${verdictText(verdict)} · ${times}`;
+    }
     case 'failed':
     case 'stopped':
     case 'interrupted':
@@ -99,7 +113,7 @@ function runText(run: Run, activity: Activity | undefined): string {
   }
 }
 
-function runIcon(run: Run, activity: Activity | undefined): vscode.ThemeIcon {
+function runIcon(run: Run, { activity, verdict }: KnownOfRun): vscode.ThemeIcon {
   switch (run.status.state) {
     case 'created':
       return icon('clock', 'charts.blue');
@@ -108,7 +122,7 @@ function runIcon(run: Run, activity: Activity | undefined): vscode.ThemeIcon {
         ? icon('bell-dot', 'charts.yellow')
         : icon('loading~spin', 'charts.blue');
     case 'completed':
-      return new vscode.ThemeIcon('check');
+      return verdict === undefined ? new vscode.ThemeIcon('check') : verdictIcon(verdict);
     case 'failed':
       return icon('error', 'charts.red');
     case 'stopped':
@@ -186,6 +200,12 @@ export function runTooltip(run: Run): vscode.MarkdownString {
 }
 
 function runSummary(run: Run): string {
-  const ms = durationMs(run, new Date());
-  return [...(ms === undefined ? [] : [durationText(ms)]), usageText(run.usage)].join(', ');
+  const times = timesOf(run, new Date());
+  return [
+    ...(times === undefined ? [] : [timesText(times)]),
+    ...(run.waitedMs === undefined || run.waitedMs < 1_000
+      ? []
+      : [vscode.l10n.t('the time it waited for you is not counted')]),
+    usageText(run.usage),
+  ].join(', ');
 }

@@ -70,6 +70,8 @@ export const runSchema = z.lazy(() =>
     owner: ownerRefSchema,
     status: runStateSchema,
     usage: usageSchema,
+    /** Milliseconds it waited for the user's answers, once it ended; absent: none, or not known. */
+    waitedMs: z.number().nonnegative().optional(),
     /** The last model answer, parsed; absent until the Run completed. */
     answer: answerSchema.optional(),
   }),

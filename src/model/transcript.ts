@@ -81,6 +81,8 @@ export const entrySchema = z.lazy(() =>
       /** Exactly what the model is sent as `tool_result`. */
       content: z.union([z.string(), z.array(contentBlockSchema)]),
       isError: z.boolean(),
+      /** It was cut by the end of its Run, and did not fail by itself. */
+      isStopped: z.boolean().optional(),
       exitCode: z.number().int().nullable().optional(),
       durationMs: z.number().nonnegative(),
       call: z.number().int().positive().optional(),
@@ -132,6 +134,21 @@ export type LiveEvent =
   | { type: 'text.delta'; text: string }
   | { type: 'thinking.delta'; text: string }
   | { type: 'tool.output'; toolUseId: string; text: string };
+
+/** Since when a Run waits for the user: its last question, while nobody answered it. */
+export interface Waits {
+  /** Milliseconds of questions that were answered. */
+  readonly waitedMs: number;
+  readonly waitingSince?: string;
+}
+export const noWaits: Waits = { waitedMs: 0 };
+
+/** How long the user was waited for, `entry` included; entries are given one after another. */
+export function afterWaiting(waits: Waits, { type, at }: Pick<TranscriptEntry, 'type' | 'at'>): Waits {
+  if (type === 'question') return { ...waits, waitingSince: waits.waitingSince ?? at };
+  if (type !== 'answer' || waits.waitingSince === undefined) return waits;
+  return { waitedMs: waits.waitedMs + Math.max(0, Date.parse(at) - Date.parse(waits.waitingSince)) };
+}
 
 /** A transcript as read back. */
 export interface Transcript {

@@ -1,13 +1,22 @@
 import { commandInputSchema, textOf } from '../model/messages';
-import type { TranscriptEntry } from '../model/transcript';
+import { afterWaiting, noWaits, type TranscriptEntry, type Waits } from '../model/transcript';
 import type { ObservedCommand } from '../verify/verifier';
 
-/** The commands a Run really ran, gathered from its entries: what a verifier's claims are held against. */
+/**
+ * What a Run's entries say of it: the commands that really ran, which a verifier's claims are held against, and how
+ * long the user was waited for.
+ */
 export class ObservedCommands {
   private readonly started = new Map<string, { call: number; command: string }>();
   private readonly ended: ObservedCommand[] = [];
+  private waits: Waits = noWaits;
+
+  get waitedMs(): number {
+    return this.waits.waitedMs;
+  }
 
   see(entry: TranscriptEntry): void {
+    this.waits = afterWaiting(this.waits, entry);
     if (entry.type === 'tool.started' && entry.call !== undefined) {
       const input = commandInputSchema.safeParse(entry.input);
       if (input.success) this.started.set(entry.toolUseId, { call: entry.call, command: input.data.command });

@@ -2,7 +2,8 @@ import { messageOf, toTributaryError } from '../base/errors';
 import type { Logger } from '../base/logger';
 import type { Run } from '../model/run';
 import type { Task } from '../model/task';
-import { addUsage, noUsage, type Usage } from '../model/usage';
+import { afterWaiting, noWaits } from '../model/transcript';
+import { addUsage, noUsage } from '../model/usage';
 import type { Worktree } from '../model/worktree';
 import type { HeldLock, Store, StoreProblem } from '../store/store';
 import type { Endings } from './endings';
@@ -130,12 +131,12 @@ function interrupted(run: Run, at: string): Run {
 
 async function interrupt(deps: ReconcileDeps, task: Task, run: Run): Promise<void> {
   const at = deps.records.now();
-  const usage = await spentBy(deps, task, run);
+  const told = await toldBy(deps, task, run);
   let isFirst = false;
   const saved = await deps.records.changeRun(task.id, run.id, (current) => {
     // Somebody else may have come to the same end meanwhile, and has told of it.
     isFirst = isLive(current);
-    return isFirst ? { ...interrupted(current, at), usage } : current;
+    return isFirst ? { ...interrupted(current, at), ...told } : current;
   });
   if (!isFirst) return;
   await noteInTranscript(deps, run, saved);
@@ -145,19 +146,20 @@ async function interrupt(deps: ReconcileDeps, task: Task, run: Run): Promise<voi
     state: 'interrupted',
     reason: 'crash',
     message: goneMessage,
-    usage,
+    usage: told.usage,
   });
 }
 
 /** The dead process could not say; its transcript can. */
-async function spentBy(deps: ReconcileDeps, task: Task, run: Run): Promise<Usage> {
+async function toldBy(deps: ReconcileDeps, task: Task, run: Run): Promise<Pick<Run, 'usage' | 'waitedMs'>> {
   try {
     const { entries } = await deps.store.transcripts.read(task.id, run.id);
     const parts = entries.flatMap((entry) => (entry.type === 'usage' ? [entry.usage] : []));
-    return parts.reduce(addUsage, noUsage);
+    const { waitedMs } = entries.reduce(afterWaiting, noWaits);
+    return { usage: parts.reduce(addUsage, noUsage), ...(waitedMs === 0 ? {} : { waitedMs }) };
   } catch (error) {
     deps.logger.debug('what a dead run had spent is not known', { runId: run.id, error });
-    return run.usage;
+    return { usage: run.usage };
   }
 }
 

@@ -275,6 +275,7 @@ export class RunRoad {
     const apply = (current: Run): Run => ({
       ...(isLive(current) ? transition(current, endingOf(outcome, end)) : current),
       usage: outcome.usage,
+      ...(outcome.waitedMs === undefined || outcome.waitedMs === 0 ? {} : { waitedMs: outcome.waitedMs }),
       ...(outcome.answer === undefined ? {} : { answer: outcome.answer }),
     });
     const { state, reason, message, usage } = outcome;

@@ -56,6 +56,8 @@ export interface RunOutcome {
   readonly checks: readonly CheckReport[];
   readonly findings: readonly FindingReport[];
   readonly commands: readonly ObservedCommand[];
+  /** Milliseconds it waited for the user's answers. */
+  readonly waitedMs?: number;
 }
 
 export interface RunSupervisorDeps {
@@ -127,11 +129,12 @@ export class RunSupervisor {
       await append({ type: 'state', state: ended.state, reason: ended.reason });
       if (ended.text !== '')
         await this.deps.store.transcripts.writeOutput(job.task.id, job.run.id, ended.text);
-      return { ...ended, checks, findings, commands: observed.list() };
+      return { ...ended, checks, findings, commands: observed.list(), waitedMs: observed.waitedMs };
     } catch (error) {
       // Where the files did not come, that is why whatever looked for them failed.
       const why = (await reasonOf(job.files)) ?? error;
-      return { ...failed(why, signal), checks, findings, commands: observed.list() };
+      const { waitedMs } = observed;
+      return { ...failed(why, signal), checks, findings, commands: observed.list(), waitedMs };
     } finally {
       await writer?.close();
     }
@@ -267,7 +270,7 @@ export class RunSupervisor {
     outcome: LoopOutcome,
     withoutFiles: TributaryError | undefined,
     signal: AbortSignal,
-  ): Omit<RunOutcome, 'checks' | 'findings' | 'commands'> {
+  ): Omit<RunOutcome, 'checks' | 'findings' | 'commands' | 'waitedMs'> {
     if (withoutFiles !== undefined && !signal.aborted) {
       const { usage, turns } = outcome;
       const { code, message } = withoutFiles;
@@ -348,7 +351,10 @@ export function cancelledAs(reason: CancelReason): {
   }
 }
 
-function failed(error: unknown, signal: AbortSignal): Omit<RunOutcome, 'checks' | 'findings' | 'commands'> {
+function failed(
+  error: unknown,
+  signal: AbortSignal,
+): Omit<RunOutcome, 'checks' | 'findings' | 'commands' | 'waitedMs'> {
   if (signal.aborted) return { ...cancelledAs(cancelReasonOf(signal)), usage: noUsage, turns: 0, text: '' };
   const failure: TributaryError = toTributaryError(error);
   return {

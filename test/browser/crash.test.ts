@@ -126,6 +126,7 @@ describe('a killed extension host', function () {
     editor.server.script(byObjective({ [reloaded]: greetingWork('good night') }));
     await window.runCommand('Developer: Reload Window');
     await window.ready();
+    await window.notification(`Resumed: "${reloaded}"`).waitFor({ timeout: 120_000 });
     await badge('3 ready').waitFor({ timeout: 120_000 });
     const kinds = (await repo.tasks()).at(-1)?.runs.map(({ kind, status }) => `${kind} ${status.state}`);
     assert.deepEqual(kinds, ['first interrupted', 'resume completed']);

@@ -50,9 +50,34 @@ describe('a command that nobody allowed yet', () => {
       rows.join('\n'),
     );
     assert.match(rows[0] ?? '', /waiting for you: npm test$/);
+    assert.ok(rows.includes('  general | waiting for you'), rows.join('\n'));
     await eventually(() => /1 waiting for you/.test(parts.view.badge?.tooltip ?? ''));
     await vscode.commands.executeCommand('tributary.question.allow', { questionId: question?.id });
     await eventually(() => parts.inbox.pending[0]?.id !== question?.id);
+    // The notification stands for a while longer, and may be clicked then.
+    await vscode.commands.executeCommand('tributary.question.allow', { questionId: question?.id });
+    assert.equal(dialogs.said.at(-1), 'That question was answered already; nothing was changed.');
+  });
+
+  it('is said to be answered already when its message is clicked after that, and its waiting is not work', async () => {
+    let click: (action: string) => void = () => undefined;
+    const said: string[] = [];
+    parts.dialogs.say = async (_tone, message, ...actions) => {
+      said.push(message);
+      return actions.includes('Deny') ? new Promise((resolve) => (click = resolve)) : undefined;
+    };
+    const known = live.tasks.length;
+    const given = { objective: demoObjective, agent: 'general', base: 'HEAD', checks: [] };
+    await vscode.commands.executeCommand('tributary.task.new', given);
+    await eventually(() => said.length === 1);
+    const [question] = parts.inbox.pending;
+    assert.ok(question !== undefined && parts.inbox.answer(question.id, false));
+    click('Allow');
+    await eventually(() => said.some((text) => text.startsWith('That question was answered already')));
+    const task = live.tasks[known];
+    assert.ok(task);
+    await live.core.tasks.stop({ taskId: task.id });
+    await eventually(() => parts.boards.find(task.id)?.task.runs[0]?.waitedMs !== undefined);
   });
 
   it('is denied when the Run is stopped', async () => {
@@ -75,10 +100,13 @@ describe('a command that nobody allowed yet', () => {
     const given = { objective: demoObjective, agent: 'general', base: 'HEAD', checks: [] };
     await vscode.commands.executeCommand('tributary.task.new', given);
     await eventually(() => parts.inbox.pending.length === 1);
-    await vscode.commands.executeCommand('tributary.consent.allowCommands');
+    // As from the menu of the question's row.
+    const [{ taskId, id: questionId } = {}] = parts.inbox.pending;
+    await vscode.commands.executeCommand('tributary.consent.allowCommands', { taskId, questionId });
     assert.ok(!parts.consent.isGiven(live.id), 'asked and left');
+    assert.match(dialogs.asked[0]?.detail ?? '', /by the command "Ask Before Commands in This Repository"/);
     dialogs.choose.push('Allow');
-    await vscode.commands.executeCommand('tributary.consent.allowCommands');
+    await vscode.commands.executeCommand('tributary.consent.allowCommands', { taskId, questionId });
     assert.ok(parts.consent.isGiven(live.id));
     assert.equal(parts.inbox.pending.length, 0);
     const names = await readdir(join(checkoutFolder(), '.git', 'tributary'), { recursive: true });

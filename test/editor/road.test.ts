@@ -59,15 +59,18 @@ describe('a Task in the editor', function () {
   it('is shown with its Runs, what it came to, and where it may go', async () => {
     await eventually(() => treeText(parts).some((row) => row.includes('1 file')));
     const rows = treeText(parts);
-    assert.match(rows[0] ?? '', /^Fix the duration parser… \| FAIL, 1 finding · ready: 1 file$/);
+    assert.match(rows[0] ?? '', /^Fix the duration parser… \| FAIL, 1 finding · 1 file$/);
     assert.match(rows[1] ?? '', /^ {2}general \| \d+ s$/);
-    assert.match(rows[2] ?? '', /^ {2}verification \| \d+ s$/);
+    assert.match(rows[2] ?? '', /^ {2}verification \| FAIL · \d+ s$/);
     const [node] = parts.tree.getChildren();
     assert.ok(node);
     const item = parts.tree.getTreeItem(node);
     for (const word of ['task', 'acceptable', 'fixable', 'discardable', 'standing'])
       assert.ok(item.contextValue?.split(' ').includes(word), word);
-    assert.match(item.accessibilityInformation?.label ?? '', /must be 5400 seconds, FAIL, 1 finding · ready/);
+    assert.match(
+      item.accessibilityInformation?.label ?? '',
+      /must be 5400 seconds, FAIL, 1 finding · 1 file$/,
+    );
     // At the width the side bar has by itself, the verdict is seen.
     assert.ok(labelOf(item).length <= 24);
     const { tooltip } = parts.tree.resolveTreeItem(item, node);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { sayAnswered } from '../inboxNotices';
 import type { Command, CommandContext } from './commandContext';
 
 const questionSchema = z.looseObject({ questionId: z.string() });
@@ -18,5 +19,5 @@ export const denyQuestion: Command = {
 async function answer(context: CommandContext, argument: unknown, isAllowed: boolean): Promise<void> {
   const parsed = questionSchema.safeParse(argument ?? context.view.selection[0]);
   const id = parsed.success ? parsed.data.questionId : context.inbox.pending[0]?.id;
-  if (id !== undefined) context.inbox.answer(id, isAllowed);
+  if (id === undefined || !context.inbox.answer(id, isAllowed)) await sayAnswered(context.dialogs);
 }

@@ -78,7 +78,7 @@ export async function findingOf(
   return target === undefined ? undefined : { ...target, findingId: parsed.data.findingId };
 }
 
-/** The board to work on: the only repository of the window, else the one the user picks. Opens it. */
+/** The board to work on: that of the row or Task it was called on, else the only repository of the window, else the one the user picks. Opens it. */
 export async function boardOf(
   context: CommandContext,
   title: string,
@@ -86,6 +86,8 @@ export async function boardOf(
 ): Promise<LiveBoard | undefined> {
   const named = z.looseObject({ repositoryId: z.string() }).safeParse(argument);
   if (named.success) return context.boards.ensure(named.data.repositoryId);
+  const ofTask = targetSchema.safeParse(argument);
+  if (ofTask.success) return knownTarget(context, ofTask.data)?.board;
   if (!context.boards.isSearched) await context.boards.refresh();
   const places = context.boards.repositories;
   const [only] = places;

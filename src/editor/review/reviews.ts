@@ -6,7 +6,7 @@ import type { Task } from '../../model/task';
 import type { WindowBoards } from '../boards';
 import type { ChangedFiles } from '../changedFiles';
 import type { Dialogs } from '../dialogs';
-import { isAtRest } from '../taskStatus';
+import { isBeingWritten } from '../taskStatus';
 import { shown } from '../taskWords';
 import { openReview, reviewTitle } from './review';
 
@@ -76,9 +76,9 @@ export class Reviews implements vscode.Disposable {
   private look(): void {
     for (const [id, review] of this.open) {
       const found = this.deps.boards.find(id);
-      if (found === undefined || !isAtRest(found.task) || found.task.state !== 'open') continue;
-      const files = found.board.isBusy(id) ? undefined : this.deps.files.of(found.task);
-      if (review.tab === undefined || files === undefined || files.length === 0) continue;
+      if (review.tab === undefined || found === undefined || !maySay(found.task)) continue;
+      const files = this.deps.files.of(found.task);
+      if (files === undefined || files.length === 0) continue;
       const looks = looksOf(files);
       if (looks === review.looks || looks === review.told) continue;
       review.told = looks;
@@ -94,6 +94,11 @@ export class Reviews implements vscode.Disposable {
     if ((await this.deps.dialogs.say('info', message, refresh)) === refresh)
       await vscode.commands.executeCommand('tributary.task.review', { taskId: id });
   }
+}
+
+/** Not after each Turn of a Run that writes, but as soon as it has ended, whatever judges its work then. */
+function maySay(task: Task): boolean {
+  return task.state === 'open' && task.pending === undefined && !isBeingWritten(task);
 }
 
 /** The editor adds the number of files to the title. */

@@ -32,17 +32,17 @@ function entryParts(entry: TranscriptEntry): string[] {
         return text.success && text.data.text.trim() !== '' ? ['## Agent', plainText(text.data.text)] : [];
       });
     case 'message.cut':
-      return [
-        ...(entry.partialText === '' ? [] : ['## Agent', plainText(entry.partialText)]),
-        `*Cut off: ${oneLine(entry.reason)}*`,
-      ];
+      // Where no answer had begun, none was cut off: the retry or the end that follows says why.
+      return entry.partialText.trim() === ''
+        ? []
+        : ['## Agent', plainText(entry.partialText), `*Cut off: ${oneLine(entry.reason)}*`];
     case 'user':
       return [`## ${entry.origin === 'user' ? 'User' : 'To the agent'}`, fenced(textOf(entry.content))];
     case 'tool.started':
       return [`### ${oneLine(entry.name)}`, fenced(inputText(entry.input))];
     case 'tool.ended': {
       const exit = typeof entry.exitCode === 'number' ? `, exit code ${entry.exitCode}` : '';
-      const word = entry.isError ? 'failed' : 'done';
+      const word = entry.isStopped === true ? 'stopped' : entry.isError ? 'failed' : 'done';
       const text = typeof entry.content === 'string' ? entry.content : textOf(entry.content);
       return [`Result (${word}${exit}, ${Math.round(entry.durationMs)} ms):`, fenced(text)];
     }

@@ -394,8 +394,27 @@ describe('agentLoop', () => {
         rig.of('tool.ended').map((entry) => entry.content),
         ['killed', 'not run: stopped by the user', 'not run: stopped by the user'],
       );
+      assert.ok(
+        rig.of('tool.ended').every((entry) => entry.isStopped === true),
+        'stopped, not failed',
+      );
       assert.deepEqual(rig.turnsChanged, [1], 'what the stopped tool changed gets its Snapshot');
       await assertFollowUpIsValid(rig);
+    });
+
+    it('does not call a command stopped that had failed by itself', async () => {
+      const tools = new FakeToolSet({
+        Bash: () => {
+          rig.controller.abort('user');
+          return { content: 'no', isError: true, exitCode: 1, mayHaveChanged: false };
+        },
+      });
+      const rig: Rig = new Rig([calls('Bash')], tools);
+      await rig.run();
+      assert.deepEqual(
+        rig.of('tool.ended').map(({ isError, isStopped }) => [isError, isStopped]),
+        [[true, undefined]],
+      );
     });
 
     it('reaches the wait before a retry', async () => {

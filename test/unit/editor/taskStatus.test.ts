@@ -4,9 +4,12 @@ import {
   canResume,
   countTasks,
   inOrder,
+  isBeingWritten,
   isReady,
   judgedOf,
   statusOf,
+  timesOf,
+  verdictOfRun,
 } from '../../../src/editor/taskStatus';
 import { childRuns } from '../../../src/editor/treeNodes';
 import { makeTaskId } from '../../../src/model/ids';
@@ -93,6 +96,38 @@ describe('what a Task shows of itself', () => {
   it('shows how it ended', () => {
     for (const state of ['accepted', 'discarded', 'closed'] as const)
       assert.deepEqual(statusOf({ ...ready, state }), { kind: 'ended', state });
+  });
+});
+
+describe('what a Run shows of itself', () => {
+  const took = (waitedMs?: number) => {
+    const status = { ...done, end: { ...end, at: '2026-01-02T03:07:19.678Z' } };
+    return timesOf(makeRun({ status, ...(waitedMs === undefined ? {} : { waitedMs }) }), new Date(at));
+  };
+
+  it('is the time at work, without the time it waited for the user', () => {
+    assert.deepEqual(took(180_000), { workedMs: 14_000, waitedMs: 180_000 });
+    assert.deepEqual(took(), { workedMs: 194_000, waitedMs: 0 });
+    assert.equal(timesOf(makeRun(), new Date(at)), undefined);
+  });
+
+  it('is its own Verdict where it is a verification', () => {
+    const verify = makeRun({ kind: 'verify', status: done });
+    const task = makeTask({ runs: [verify], verdicts: [{ ...verdictOn(tree, 'FAIL'), runId: verify.id }] });
+    assert.equal(verdictOfRun(task, verify), 'FAIL');
+    assert.equal(verdictOfRun({ ...task, verdicts: [] }, verify), undefined);
+    assert.equal(verdictOfRun(task, { ...verify, kind: 'first' }), undefined);
+  });
+});
+
+describe('a Task whose files somebody may look at', () => {
+  it('is being written while a Run works on it, and not any more while its work is judged', () => {
+    const running = { state: 'running', startedAt: at } as const;
+    const [first] = ready.runs;
+    assert.ok(first);
+    const withLast = (kind: 'fix' | 'verify') =>
+      makeTask({ runs: [first, makeRun({ kind, status: running })], snapshot });
+    assert.deepEqual([ready, withLast('fix'), withLast('verify')].map(isBeingWritten), [false, true, false]);
   });
 });
 
