@@ -1,3 +1,4 @@
+import type { Facts } from '../src/protocol/transcriptApi';
 import { currentFinal } from './finalAnswer';
 import type { Row, RowBuilder } from './rows';
 import type { PageState } from './state';
@@ -34,6 +35,13 @@ export function listRows(state: PageState, builder: RowBuilder): readonly ListRo
   if (facts.verdict !== undefined) after.push({ kind: 'verdict', key: 'verdict' });
   if (facts.runs.at(-1)?.id !== run.id) after.push({ kind: 'newer', key: 'newer' });
   return [...currentFinal(withoutEnd(rows, hasEnded), builder, run.answer), ...after];
+}
+
+/** The row that tells what a Run that has ended came to: its answer, of a verification the Verdict; -1: none. */
+export function newsPosition(rows: readonly ListRow[], { run }: Facts): number {
+  if (run.end === undefined) return -1;
+  const kind = run.kind === 'verify' ? 'verdict' : 'answer';
+  return rows.findLastIndex((row) => row.kind === kind);
 }
 
 /** The last state change is told by the row at the end. */

@@ -5,7 +5,7 @@ import type { TranscriptEntry } from '../src/model/transcript';
 import type { PageEntry } from '../src/protocol/transcriptApi';
 
 /** What happened to a tool call so far. `open`: it runs, or ran when everything was cut. */
-export type ToolState = 'open' | 'done' | 'failed';
+export type ToolState = 'open' | 'done' | 'failed' | 'stopped';
 
 export interface ToolRow {
   readonly kind: 'tool';
@@ -135,7 +135,9 @@ export class RowBuilder {
         break;
       case 'message.cut':
         this.openMessage = undefined;
-        this.add(one, { kind: 'cut', text: entry.partialText, reason: entry.reason });
+        // Where no answer had begun, none was cut off: the retry or the end that follows says why.
+        if (entry.partialText.trim() !== '')
+          this.add(one, { kind: 'cut', text: entry.partialText, reason: entry.reason });
         break;
       case 'user':
         this.add(one, { kind: 'user', origin: entry.origin, texts: textsOf(entry.content) });
@@ -257,7 +259,7 @@ export class RowBuilder {
         : newTool(one, { toolUseId, name, input: undefined });
     const ended: ToolRow = {
       ...base,
-      state: isError ? 'failed' : 'done',
+      state: entry.isStopped === true ? 'stopped' : isError ? 'failed' : 'done',
       endedIndex: one.index,
       result: typeof content === 'string' ? content : textOf(content),
       durationMs,

@@ -91,6 +91,11 @@ export function stateText(state: string): string {
   }
 }
 
+/** The three words are the product's own and are not translated. */
+export function verdictText(verdict: string): string {
+  return verdict === 'none' ? t('no verdict') : verdict;
+}
+
 /** Why something was cut or ended: codes of the core in words; one we have no words for stays as it is. */
 export function reasonText(code: string): string {
   switch (code) {

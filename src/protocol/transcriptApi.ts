@@ -63,6 +63,9 @@ export const runFactsSchema = z.object({
   /** The answer's five sections, once the Run completed. */
   answer: answerSchema.optional(),
   usage: usageSchema,
+  /** Milliseconds it waited for answers of the user, and since when it waits for one now. */
+  waitedMs: z.number().nonnegative(),
+  waitingSince: z.string().optional(),
   /** What was wrong with the file. */
   problems: z.array(z.string()),
 });
@@ -77,6 +80,8 @@ export const factsSchema = z.object({
     state: taskStateNameSchema,
     base: baseSchema,
     branch: z.string().optional(),
+    /** Something differs from the base: there is a review, and something to verify. */
+    hasChanges: z.boolean(),
   }),
   /** A Run of the Task lives; messages then go to it. */
   isBusy: z.boolean(),
@@ -158,6 +163,8 @@ export const transcriptApi = {
   /** A message to the Task's author; `false`: it was not taken, and the user has been told why. */
   sendMessage: request(z.object({ text: z.string().trim().min(1).max(200_000) }), z.boolean()),
   answer: command(z.object({ questionId: z.string(), isAllowed: z.boolean() })),
+  /** Consent for every command in worktrees of the repository; the host asks once more, modally. */
+  allowAll: command(z.object({ questionId: z.string() })),
   stop: command(ofRun),
   verify: command(z.object({})),
   resume: command(z.object({})),

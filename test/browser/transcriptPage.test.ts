@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import * as z from 'zod';
+import type { NewEntry } from '../../src/model/transcript';
 import { launchChromium } from './support/browser';
 import { chromiumPath } from './transcript/chromium';
 import { type PageLook, type Shown, StandalonePage } from './transcript/standalonePage';
@@ -96,6 +97,70 @@ describe('the transcript page', () => {
           ['showRun', { runId: verdict.runId, call: 2 }],
         ],
       );
+    });
+
+    it('opens at what the Run came to, its answer, with printed output folded behind it', async () => {
+      const story = wholeStory();
+      const [of] = story.task.verdicts;
+      assert.ok(of);
+      const detail = Array.from({ length: 60 }, (_, line) => `line ${line} of the check`).join('\n');
+      const findings = of.findings.map((one) => ({ ...one, source: 'host' as const, detail }));
+      const one = await open({ ...story, task: { ...story.task, verdicts: [{ ...of, findings }] } });
+      await until(one, answerAtTop);
+      const output = row(one, 'Verdict: FAIL').locator('.finding-output').first();
+      assert.match((await output.textContent()) ?? '', /line 0 .*line 4 of the check/s);
+      assert.doesNotMatch((await output.textContent()) ?? '', /line 5 /);
+      const families = await one.page.evaluate<string[]>(
+        `['.finding-output pre', 'body'].map((one) => getComputedStyle(document.querySelector(one)).fontFamily)`,
+      );
+      assert.notEqual(families[0], families[1], 'printed output is set in the font of code');
+      await picture(one, 'news');
+      await output.getByRole('button', { name: 'Show all (60 lines)' }).click();
+      await output.getByText('line 59 of the check').waitFor();
+    });
+
+    it('shows code in words of others as code, without its marks', async () => {
+      const story = wholeStory();
+      const [of] = story.task.verdicts;
+      assert.ok(of);
+      const findings = of.findings.map((one) => ({ ...one, title: 'Check failed: `npm test` <b>' }));
+      const one = await open({
+        ...story,
+        task: { ...story.task, verdicts: [{ ...of, findings, reasons: ['It failed: `npm test`.'] }] },
+      });
+      const card = row(one, 'Verdict: FAIL');
+      assert.equal(await card.locator('.finding-title code').first().textContent(), 'npm test');
+      assert.equal(await card.locator('.remark code').first().textContent(), 'npm test');
+      assert.doesNotMatch((await card.textContent()) ?? '', /`/);
+    });
+
+    it('says of a verification what it came to, and not that it is completed', async () => {
+      const story = wholeStory();
+      const [, verify] = story.task.runs;
+      assert.ok(verify);
+      const one = await open({ ...story, entries: [], runId: verify.id });
+      assert.equal(await one.page.locator('.state').textContent(), 'FAIL');
+      await row(one, 'Run completed: FAIL').waitFor();
+      await until(one, 'document.querySelector(".verdict").getBoundingClientRect().top >= 0');
+    });
+
+    it('offers neither a review nor a verification where nothing was changed', async () => {
+      const story = wholeStory();
+      const { snapshot: _, ...task } = story.task;
+      const one = await open({ ...story, task });
+      assert.equal(await one.page.getByRole('button', { name: 'Review' }).count(), 0);
+      await one.page.locator('summary').click();
+      await button(one, /Export as Markdown/).waitFor();
+      assert.equal(await one.page.getByRole('button', { name: 'Verify', exact: true }).count(), 0);
+    });
+
+    it('calls a command that was stopped with its Run stopped, and not failed', async () => {
+      const [started, ended] = called({ name: 'Bash', input: { command: 'sleep 60' }, isError: true });
+      assert.ok(started !== undefined && ended?.type === 'tool.ended');
+      const one = await open(liveStory([started, { ...ended, exitCode: null, isStopped: true }]));
+      const outcome = row(one, 'sleep 60').locator('.outcome');
+      assert.match((await outcome.textContent()) ?? '', /^stopped/);
+      assert.equal(await outcome.locator('.icon-cross').count(), 0);
     });
 
     it('folds tool calls to a line and unfolds input and result', async () => {
@@ -246,24 +311,48 @@ describe('the transcript page', () => {
       await row(one, 'Retry 2 · too many requests: slow down').waitFor();
     });
 
-    it('asks for an answer in place and at its foot, whichever Run of the Task asks', async () => {
+    it('asks for an answer in one place, with consent for all beside it, and at its foot only leads there', async () => {
       const story = liveStory([
         { type: 'question', questionId: 'q1', toolUseId: 't', tool: 'Bash', command: 'npm i' },
       ]);
       const question = { taskId: story.task.id, runId, agent: 'general', tool: 'Bash' };
       const one = await open({ ...story, pending: [{ ...question, id: 'q1', command: 'npm i' }] });
-      await row(one, 'The agent asks to run a command')
-        .getByRole('button', { name: 'Allow', exact: true })
-        .click();
-      await one.page.getByRole('contentinfo').getByRole('button', { name: 'Deny' }).click();
+      const { page } = one;
+      const card = row(one, 'The agent asks to run a command');
+      await page.locator('.waiting').waitFor({ state: 'detached' });
+      await card.getByRole('button', { name: 'Allow', exact: true }).click();
+      await card.getByRole('button', { name: 'Deny' }).click();
+      await card.getByRole('button', { name: 'Allow All in This Repository…' }).click();
       assert.deepEqual(one.intents, [
         { method: 'answer', params: { questionId: 'q1', isAllowed: true } },
         { method: 'answer', params: { questionId: 'q1', isAllowed: false } },
+        { method: 'allowAll', params: { questionId: 'q1' } },
       ]);
+      assert.equal(await page.locator('.state').textContent(), 'waiting for you');
       await picture(one, 'question');
+      await one.append(
+        ...recorded(Array.from({ length: 40 }, (_, number) => said(`Message ${number}`)).flat(), 2),
+      );
+      const foot = page.getByRole('contentinfo');
+      await foot.getByText('general waits for you: npm i').waitFor();
+      await picture(one, 'question-away');
+      await foot.getByRole('button', { name: 'Show the question' }).click();
+      await card.getByRole('button', { name: 'Deny' }).waitFor();
+      await page.locator('.waiting').waitFor({ state: 'detached' });
       await one.change({ pending: [] });
       await row(one, 'It cannot be answered here').waitFor();
-      assert.equal(await one.page.locator('.waiting').count(), 0);
+      assert.equal(await page.locator('.waiting').count(), 0);
+      assert.deepEqual(one.complaints, []);
+    });
+
+    it('leads from its foot to the other Run of the Task that asks', async () => {
+      const story = wholeStory();
+      const [, other] = story.task.runs;
+      assert.ok(other);
+      const question = { taskId: story.task.id, runId: other.id, agent: 'verification', tool: 'Bash' };
+      const one = await open({ ...story, pending: [{ ...question, id: 'q2', command: 'npm i' }] });
+      await one.page.getByRole('contentinfo').getByRole('button', { name: 'Show the question' }).click();
+      assert.deepEqual(one.intents, [{ method: 'showRun', params: { runId: other.id } }]);
     });
 
     it('stops the Run on a click', async () => {
@@ -404,10 +493,11 @@ describe('the transcript page', () => {
       const command = 'ls \u202e#\u2066 rm -rf ~\u0008';
       const question = { id: 'q9', taskId: story.task.id, runId, agent: 'general', tool: 'Bash', command };
       const one = await open({ ...story, pending: [question] });
-      assert.equal(
-        await one.page.locator('.waiting-command').textContent(),
-        'ls \\u202e#\\u2066 rm -rf ~\\x08',
-      );
+      const shown = 'ls \\u202e#\\u2066 rm -rf ~\\x08';
+      await one.page.getByRole('contentinfo').getByText(shown).waitFor();
+      const asked: NewEntry = { type: 'question', questionId: 'q9', toolUseId: 't', tool: 'Bash', command };
+      await one.append(...recorded([asked], story.entries.length));
+      await one.page.locator('.question .command', { hasText: shown }).waitFor();
     });
 
     it('shows a giant result in a box that draws only what is seen', async () => {
@@ -532,6 +622,13 @@ const axeResult = z.object({
 
 const endReached =
   '(() => { const list = document.querySelector(".list"); return list.scrollHeight - list.scrollTop - list.clientHeight < 3; })()';
+
+/** The answer's beginning is in sight. */
+const answerAtTop = `(() => {
+  const list = document.querySelector('.list').getBoundingClientRect();
+  const card = document.querySelector('.card.answer')?.getBoundingClientRect();
+  return card !== undefined && card.top >= list.top - 1 && card.top < list.bottom - 100;
+})()`;
 
 /** Resolves when an expression is true in the page, whose rules forbid the usual way of waiting for that. */
 async function until({ page }: StandalonePage, expression: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { RunId } from '../../src/model/ids';
 import { windowSize } from '../../src/protocol/transcriptApi';
 import { finalText } from '../finalText';
 import type { Host } from '../ipc';
-import { listRows } from '../listRows';
+import { type ListRow, listRows } from '../listRows';
 import { RowBuilder } from '../rows';
 import type { PageState } from '../state';
 import type { PageStore } from '../store';
@@ -35,6 +35,7 @@ export function App({ store, host, view, onView, reveal }: AppProps): JSX.Elemen
   const list = useRef<ListHandle | undefined>(undefined);
   const earlier = useEarlier(store, host);
   const [notice, say] = useNotice();
+  const sight = useSight();
   const find = useFind({
     store,
     host,
@@ -65,6 +66,7 @@ export function App({ store, host, view, onView, reveal }: AppProps): JSX.Elemen
       now: () => Date.now() + store.clockOffsetMs,
       hasEnded: facts.run.end !== undefined,
       waiting: new Set(facts.waiting.map(({ id }) => id)),
+      setInSight: sight.set,
     };
   }, [facts, runId, kept.view.folds]);
 
@@ -106,6 +108,11 @@ export function App({ store, host, view, onView, reveal }: AppProps): JSX.Elemen
           draft={kept.view.draft}
           onDraft={kept.setDraft}
           onLeave={() => list.current?.focus()}
+          inSight={sight.all}
+          onShow={({ id, runId: asking }) => {
+            if (asking !== runId) host.showRun({ runId: asking });
+            else list.current?.goTo(questionPosition(rows, id));
+          }}
         />
         <div class="sr-only" aria-live="polite">
           <Announcement state={state} />
@@ -224,6 +231,31 @@ async function loadWhole(store: PageStore, host: Host, runId: RunId, index: numb
   } catch (error) {
     console.warn(`whole entry: ${String(error)}`);
   }
+}
+
+/** Where a question stands; the end while its row is still on its way. */
+function questionPosition(rows: readonly ListRow[], questionId: string): number {
+  const position = rows.findIndex((row) => row.kind === 'question' && row.questionId === questionId);
+  return position < 0 ? rows.length - 1 : position;
+}
+
+interface Sight {
+  readonly all: ReadonlySet<string>;
+  readonly set: PageContext['setInSight'];
+}
+
+/** Which questions are in sight, told by their cards. */
+function useSight(): Sight {
+  const [all, setAll] = useState<ReadonlySet<string>>(new Set());
+  return {
+    all,
+    set: (id, isInSight) =>
+      setAll((known) => {
+        if (known.has(id) === isInSight) return known;
+        const others = [...known].filter((one) => one !== id);
+        return new Set(isInSight ? [...others, id] : others);
+      }),
+  };
 }
 
 /** A word to the user that goes away by itself. */

@@ -1,14 +1,15 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { Answer } from '../../src/model/answer';
+import type { RunId } from '../../src/model/ids';
 import type { Check, Finding, Verdict } from '../../src/model/verdict';
 import type { Facts } from '../../src/protocol/transcriptApi';
 import type { IconName } from '../iconPaths';
-import { safe, safeLine } from '../safeText';
-import { durationText, t } from '../words';
+import { safeLine } from '../safeText';
+import { durationText, stateText, t, verdictText } from '../words';
 import { usePage } from './context';
 import { Icon } from './icons';
-import { Button, CopyButton, FileLink } from './small';
-import { Markdown } from './textBlocks';
+import { Button, CopyButton, FileLink, Words } from './small';
+import { Markdown, TextBlock } from './textBlocks';
 
 export function AnswerCard({
   answer,
@@ -34,7 +35,10 @@ export function AnswerCard({
       >
         {answer.changes.map(({ path, note }) => (
           <li key={`${path} ${note}`}>
-            <FileLink path={path} /> <span class="note-text">{safeLine(note)}</span>
+            <FileLink path={path} />{' '}
+            <span class="note-text">
+              <Words text={note} />
+            </span>
           </li>
         ))}
       </Places>
@@ -46,7 +50,9 @@ export function AnswerCard({
         {answer.evidence.map(({ path, line, endLine, note }) => (
           <li key={`${path} ${line} ${note}`}>
             <FileLink path={path} line={line} endLine={endLine} />{' '}
-            <span class="note-text">{safeLine(note)}</span>
+            <span class="note-text">
+              <Words text={note} />
+            </span>
           </li>
         ))}
       </Places>
@@ -56,7 +62,9 @@ export function AnswerCard({
         missing={answer.missing.includes('RISKS')}
       >
         {answer.risks.map((risk) => (
-          <li key={risk}>{safeLine(risk)}</li>
+          <li key={risk}>
+            <Words text={risk} />
+          </li>
         ))}
       </Places>
       <Places
@@ -65,7 +73,9 @@ export function AnswerCard({
         missing={answer.missing.includes('BLOCKERS')}
       >
         {answer.blockers.map((blocker) => (
-          <li key={blocker}>{safeLine(blocker)}</li>
+          <li key={blocker}>
+            <Words text={blocker} />
+          </li>
         ))}
       </Places>
     </section>
@@ -89,12 +99,27 @@ function Places({ title, isNone, missing, children }: PlacesProps): JSX.Element 
   );
 }
 
-const verdictIcons: Readonly<Record<Verdict['verdict'], IconName>> = {
+export const verdictIcons: Readonly<Record<Verdict['verdict'], IconName>> = {
   PASS: 'check',
   FAIL: 'cross',
   PARTIAL: 'warning',
   none: 'question',
 };
+
+/** What the Run came to, if it judged and came to its end. */
+export function verdictOf({ runs }: Facts, runId: RunId): Verdict['verdict'] | undefined {
+  const run = runs.find(({ id }) => id === runId);
+  return run?.state === 'completed' ? run.verdict : undefined;
+}
+
+/** The state of a Run in a word; of one that judged, the Verdict. */
+export function outcomeText(
+  facts: Facts,
+  { id, state }: Pick<Facts['runs'][number], 'id' | 'state'>,
+): string {
+  const verdict = verdictOf(facts, id);
+  return verdict === undefined ? stateText(state) : verdictText(verdict);
+}
 
 export function VerdictCard({
   facts,
@@ -134,7 +159,7 @@ export function VerdictCard({
       </div>
       {verdict.reasons.map((reason) => (
         <p key={reason} class="remark">
-          {safeLine(reason)}
+          <Words text={reason} />
         </p>
       ))}
       {verdict.stated !== undefined && verdict.stated !== verdict.verdict && (
@@ -184,14 +209,34 @@ function FindingItem({ finding, isDismissed, canFix }: FindingProps): JSX.Elemen
         {location !== undefined && (
           <FileLink path={location.path} line={location.line} endLine={location.endLine} />
         )}
-        <span class="finding-title">{safeLine(finding.title)}</span>
+        <span class="finding-title">
+          <Words text={finding.title} />
+        </span>
         {isDismissed && <span class="badge">{t('dismissed')}</span>}
         {canFix && !isDismissed && (
           <Button kind="plain" label={t('Fix')} onClick={() => host.fix({ findingId: finding.id })} />
         )}
       </div>
-      {finding.detail !== '' && <div class="finding-detail wrap">{safe(finding.detail)}</div>}
+      {finding.detail !== '' && <FindingDetail finding={finding} />}
     </li>
+  );
+}
+
+/** Lines of a Finding's detail that are seen before it is unfolded. */
+const detailLines = 5;
+
+/** What a Check put out is the host's to tell, as it was printed; a verifier's own words are prose. */
+function FindingDetail({ finding }: { readonly finding: Finding }): JSX.Element {
+  const isOutput = finding.source === 'host';
+  return (
+    <div class={`finding-detail ${isOutput ? 'finding-output' : 'finding-prose'}`}>
+      <TextBlock
+        text={finding.detail.trimEnd()}
+        lines={detailLines}
+        isTerminal={isOutput}
+        label={t('Details of: {0}', safeLine(finding.title))}
+      />
+    </div>
   );
 }
 
@@ -226,7 +271,11 @@ function CheckItem({ check, verdict, facts }: CheckProps): JSX.Element {
           />
         )}
       </div>
-      {check.title !== '' && check.title !== check.command && <div class="dim">{safeLine(check.title)}</div>}
+      {check.title !== '' && check.title !== check.command && (
+        <div class="dim">
+          <Words text={check.title} />
+        </div>
+      )}
     </li>
   );
 }

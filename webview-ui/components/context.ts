@@ -18,6 +18,8 @@ export interface PageContext {
   readonly hasEnded: boolean;
   /** Ids of questions that can be answered now. */
   readonly waiting: ReadonlySet<string>;
+  /** Tells whether the buttons of a question are in sight now. */
+  readonly setInSight: (questionId: string, isInSight: boolean) => void;
 }
 
 const context = createContext<PageContext | undefined>(undefined);

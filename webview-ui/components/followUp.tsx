@@ -1,11 +1,9 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Facts } from '../../src/protocol/transcriptApi';
-import { safe, safeLine } from '../safeText';
 import { t } from '../words';
 import { usePage } from './context';
-import { Icon } from './icons';
-import { AnswerButtons } from './rowView';
+import { type Waiting, WaitingLine } from './question';
 import { Button } from './small';
 
 interface Props {
@@ -15,22 +13,16 @@ interface Props {
   readonly onLeave: () => void;
 }
 
-/** What waits for an answer, and the box for a message. */
-export function Footer({ facts, draft, onDraft, onLeave }: Props): JSX.Element {
-  const [question] = facts.waiting;
+interface FooterProps extends Props {
+  readonly inSight: ReadonlySet<string>;
+  readonly onShow: (question: Waiting) => void;
+}
+
+/** What waits for an answer out of sight, and the box for a message. */
+export function Footer({ facts, draft, onDraft, onLeave, inSight, onShow }: FooterProps): JSX.Element {
   return (
     <footer class="footer">
-      {question !== undefined && (
-        <section class="waiting" aria-label={t('Waiting for you')}>
-          <span class="waiting-text">
-            <Icon name="question" />
-            <strong>{t('{0} asks to run', safeLine(question.agent))}</strong>
-            {facts.waiting.length > 1 && <span class="badge">{facts.waiting.length}</span>}
-          </span>
-          <pre class="mono wrap waiting-command">{safe(question.command)}</pre>
-          <AnswerButtons questionId={question.id} />
-        </section>
-      )}
+      <WaitingLine waiting={facts.waiting} inSight={inSight} onShow={onShow} />
       <FollowUp facts={facts} draft={draft} onDraft={onDraft} onLeave={onLeave} />
     </footer>
   );

@@ -1,10 +1,13 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Facts } from '../../src/protocol/transcriptApi';
+import { elapsedOf, elapsedText } from '../elapsed';
 import { safe, safeLine } from '../safeText';
-import { clockText, runKindText, stateText, t, usageText } from '../words';
+import { clockText, runKindText, t, usageText } from '../words';
+import { outcomeText, verdictIcons, verdictOf } from './cards';
 import { usePage } from './context';
 import { useTicking } from './hooks';
+import { Icon } from './icons';
 import { Button } from './small';
 
 export function Header({
@@ -17,6 +20,8 @@ export function Header({
   const { host, runId } = usePage();
   const { run, task } = facts;
   const isLive = run.end === undefined;
+  const verdict = verdictOf(facts, runId);
+  const isWaiting = isLive && run.waitingSince !== undefined;
   return (
     <header class="header">
       <div class="header-top">
@@ -28,7 +33,7 @@ export function Header({
           {!isLive && canResume(facts) && (
             <Button icon="retry" label={t('Resume')} onClick={() => host.resume({})} />
           )}
-          {!facts.isBusy && task.state === 'open' && task.branch !== undefined && (
+          {!facts.isBusy && task.state === 'open' && task.hasChanges && (
             <Button icon="diff" label={t('Review')} onClick={() => host.openReview({})} />
           )}
           <Button icon="search" kind="plain" isIconOnly label={t('Find (Ctrl+F)')} onClick={onFind} />
@@ -36,9 +41,10 @@ export function Header({
         </div>
       </div>
       <div class="facts">
-        <span class={`badge state state-${run.state}`}>
-          {isLive && <span class="spinner" />}
-          {stateText(run.state)}
+        <span class={`badge state state-${verdict ?? run.state}`}>
+          {isLive && !isWaiting && <span class="spinner" />}
+          {verdict !== undefined && <Icon name={verdictIcons[verdict]} />}
+          {isWaiting ? t('waiting for you') : outcomeText(facts, run)}
         </span>
         <Elapsed facts={facts} />
         <span>{safeLine(run.agent)}</span>
@@ -60,14 +66,12 @@ function canResume({ isBusy, task, run, runs }: Facts): boolean {
 
 function Elapsed({ facts }: { readonly facts: Facts }): JSX.Element | null {
   const { now } = usePage();
-  const { startedAt, end } = facts.run;
-  useTicking(startedAt !== undefined && end === undefined, 1_000);
-  if (startedAt === undefined) return null;
-  const until = end === undefined ? now() : Date.parse(end.at);
-  const text = clockText(until - Date.parse(startedAt));
+  const elapsed = elapsedOf(facts.run, now());
+  useTicking(elapsed !== undefined && facts.run.end === undefined, 1_000);
+  if (elapsed === undefined) return null;
   return (
-    <span class="elapsed" title={t('Elapsed time')}>
-      {text}
+    <span class="elapsed" title={t('Time at work; waiting for you is not counted')}>
+      {elapsedText(elapsed, clockText)}
     </span>
   );
 }
@@ -87,11 +91,9 @@ function RunPicker({ facts }: { readonly facts: Facts }): JSX.Element | null {
       >
         {facts.runs.map((run, number) => (
           <option key={run.id} value={run.id}>
-            {[
-              `${number + 1}. ${runKindText(run.kind)}`,
-              safeLine(run.agent),
-              run.verdict === undefined ? stateText(run.state) : run.verdict,
-            ].join(' · ')}
+            {[`${number + 1}. ${runKindText(run.kind)}`, safeLine(run.agent), outcomeText(facts, run)].join(
+              ' · ',
+            )}
           </option>
         ))}
       </select>
@@ -110,7 +112,7 @@ function More({ facts }: { readonly facts: Facts }): JSX.Element {
     action();
   };
   const { parentRunId } = facts.run;
-  const canVerify = !facts.isBusy && facts.task.state === 'open' && facts.task.branch !== undefined;
+  const canVerify = !facts.isBusy && facts.task.state === 'open' && facts.task.hasChanges;
   return (
     <details
       class="menu"

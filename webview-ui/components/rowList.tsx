@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Facts } from '../../src/protocol/transcriptApi';
 import { highlight } from '../highlight';
-import type { ListRow } from '../listRows';
+import { type ListRow, newsPosition } from '../listRows';
 import type { PageState } from '../state';
 import type { ViewState } from '../viewState';
 import { t } from '../words';
@@ -25,6 +25,8 @@ const settleMs = 500;
 export interface ListHandle {
   focus(): void;
   toRow(position: number): void;
+  /** Brings a row into sight and gives it the focus. */
+  goTo(position: number): void;
   /** A row is about to be folded or unfolded. */
   hold(): void;
 }
@@ -69,7 +71,7 @@ export function RowList(props: Props): JSX.Element {
       // The row that has the focus stays in the document, wherever it is scrolled to.
       rangeExtractor: (range) => withActive(range, active),
     },
-    isHeld(heldUntil),
+    { isHeld: isHeld(heldUntil), followsEnd: newsPosition(rows, facts) < 0 },
   );
   const items = list.getVirtualItems();
   const isAtEnd = useAnchor(list, { scroller, heldUntil, quietUntil }, props);
@@ -87,6 +89,7 @@ export function RowList(props: Props): JSX.Element {
   };
   handle.current = {
     focus: () => focusRow(active),
+    goTo: focusRow,
     hold: () => {
       heldUntil.current = performance.now() + holdMs;
     },
@@ -198,14 +201,25 @@ function elementOf(root: HTMLElement | null, key: string): HTMLElement | undefin
 }
 
 /**
- * Goes where one was once the rows are there, keeps note of where one is, and stays at the end while one is there.
- * Answers whether one is.
+ * Goes where one was once the rows are there, keeps note of where one is, and stays at the end while one is there and
+ * the Run lives; once it has ended, at what it came to. Answers whether one is at the end.
  */
 function useAnchor(list: List, { scroller, heldUntil, quietUntil }: Refs, props: Props): boolean {
-  const { state, rows, anchor, onAnchor, onNearTop } = props;
+  const { state, facts, rows, anchor, onAnchor, onNearTop } = props;
   const isRestored = useRef(false);
   const sticks = useRef(true);
   const lastSize = useRef('');
+  const toldKey = useRef<string | undefined>(undefined);
+  const news = newsPosition(rows, facts);
+  const newsKey = rows[news]?.key;
+  const hasNews = newsKey !== undefined && newsKey !== toldKey.current;
+  /** To where one reads first: the news of a Run that has ended, else the end. */
+  const toNews = (): void => {
+    toldKey.current = newsKey;
+    quietUntil.current = performance.now() + settleMs;
+    if (newsKey === undefined) list.scrollToEnd();
+    else list.scrollToIndex(news, { align: 'start' });
+  };
   useLayoutEffect(() => {
     const element = scroller.current;
     // Only scrolling decides: that the list grows does not mean that one has left its end.
@@ -226,7 +240,9 @@ function useAnchor(list: List, { scroller, heldUntil, quietUntil }: Refs, props:
       lastSize.current = size;
       if (isHeld(heldUntil)) sticks.current = distance <= endThreshold;
       // Not when it is there already: each call renders again.
-      else if (sticks.current && hasGrown && distance > 1) list.scrollToEnd();
+      else if (sticks.current && hasNews) toNews();
+      // What comes behind the news is not gone to.
+      else if (sticks.current && newsKey === undefined && hasGrown && distance > 1) list.scrollToEnd();
       return;
     }
     if (rows.length === 0) return;
@@ -237,7 +253,7 @@ function useAnchor(list: List, { scroller, heldUntil, quietUntil }: Refs, props:
     }
     sticks.current = anchor === undefined || position < 0;
     if (anchor === undefined || sticks.current) {
-      list.scrollToEnd();
+      toNews();
     } else {
       quietUntil.current = performance.now() + settleMs;
       list.scrollToIndex(position, { align: 'start' });

@@ -1,13 +1,24 @@
 import type { JSX } from 'preact';
 import type { Facts, LiveMessage, LiveOutput } from '../../src/protocol/transcriptApi';
+import { elapsedOf, elapsedText } from '../elapsed';
 import type { ListRow } from '../listRows';
 import type { RowOf } from '../rows';
 import { safe, safeLine } from '../safeText';
-import { durationText, reasonText, runKindText, stateText, t, timeText, usageText } from '../words';
-import { AnswerCard, VerdictCard } from './cards';
+import {
+  durationText,
+  reasonText,
+  runKindText,
+  stateText,
+  t,
+  timeText,
+  usageText,
+  verdictText,
+} from '../words';
+import { AnswerCard, outcomeText, VerdictCard, verdictIcons, verdictOf } from './cards';
 import { usePage } from './context';
 import { useTicking } from './hooks';
 import { Icon } from './icons';
+import { QuestionCard } from './question';
 import { Button, CopyButton, Fold } from './small';
 import { Markdown, TextBlock } from './textBlocks';
 import { ToolCall } from './toolCall';
@@ -32,7 +43,7 @@ export function RowView({ row, facts, live, outputs }: RowProps): JSX.Element {
     case 'tool':
       return <ToolCall row={row} live={outputs.get(row.toolUseId)} />;
     case 'question':
-      return <Question row={row} />;
+      return <QuestionCard row={row} />;
     case 'retry':
       return <Retry row={row} />;
     case 'cut':
@@ -161,53 +172,6 @@ function AssistantText({ row }: { readonly row: RowOf<'text'> }): JSX.Element {
   );
 }
 
-function Question({ row }: { readonly row: RowOf<'question'> }): JSX.Element {
-  const { waiting } = usePage();
-  const { answer } = row;
-  if (answer !== undefined) {
-    const who = answer.by === 'user' ? t('you') : safeLine(answer.by);
-    return (
-      <div class={`line question-${answer.isAllowed ? 'allowed' : 'denied'}`}>
-        <Icon name="shield" />
-        <span class="wrap">
-          {answer.isAllowed ? t('Allowed by {0}', who) : t('Not allowed by {0}', who)}
-          {row.command === '' ? '' : ': '}
-          <code>{safeLine(row.command).slice(0, 500)}</code>
-        </span>
-      </div>
-    );
-  }
-  return (
-    <section class="card question">
-      <h2>
-        <Icon name="question" />
-        {t('The agent asks to run a command')}
-      </h2>
-      <pre class="mono wrap command">{safe(row.command)}</pre>
-      {waiting.has(row.questionId) ? (
-        <AnswerButtons questionId={row.questionId} />
-      ) : (
-        <p class="dim">{t('It cannot be answered here: it waits elsewhere, or the run has ended.')}</p>
-      )}
-    </section>
-  );
-}
-
-export function AnswerButtons({ questionId }: { readonly questionId: string }): JSX.Element {
-  const { host } = usePage();
-  return (
-    <div class="buttons">
-      <Button
-        kind="primary"
-        icon="check"
-        label={t('Allow')}
-        onClick={() => host.answer({ questionId, isAllowed: true })}
-      />
-      <Button icon="cross" label={t('Deny')} onClick={() => host.answer({ questionId, isAllowed: false })} />
-    </div>
-  );
-}
-
 function Retry({ row }: { readonly row: RowOf<'retry'> }): JSX.Element {
   const { now, hasEnded } = usePage();
   const left = Date.parse(row.until) - now();
@@ -268,20 +232,25 @@ function Live({ live }: { readonly live: LiveMessage | undefined }): JSX.Element
 }
 
 function End({ facts }: { readonly facts: Facts }): JSX.Element {
+  const { now } = usePage();
   const { run } = facts;
-  const { end, startedAt } = run;
+  const { end } = run;
   const reason = run.state === 'completed' || end === undefined ? '' : reasonText(end.reason);
   const message = run.state === 'failed' && end !== undefined ? safeLine(end.message) : '';
-  const took =
-    end === undefined || startedAt === undefined
-      ? ''
-      : durationText(Date.parse(end.at) - Date.parse(startedAt));
-  const isGood = run.state === 'completed';
+  const elapsed = elapsedOf(run, now());
+  const took = end === undefined || elapsed === undefined ? '' : elapsedText(elapsed, durationText);
+  const verdict = verdictOf(facts, run.id);
   return (
-    <div class={`line end end-${run.state}`}>
-      <Icon name={isGood ? 'check' : 'warning'} />
+    <div class={`line end ${verdict === undefined ? `end-${run.state}` : `end-${verdict}`}`}>
+      <Icon
+        name={
+          verdict === undefined ? (run.state === 'completed' ? 'check' : 'warning') : verdictIcons[verdict]
+        }
+      />
       <span class="wrap">
-        <strong>{t('Run {0}', stateText(run.state))}</strong>
+        <strong>
+          {joined(t('Run {0}', stateText(run.state)), verdict === undefined ? '' : verdictText(verdict))}
+        </strong>
         {[reason, message === reason ? '' : message, took, usageText(run.usage)]
           .filter((text) => text !== '')
           .map((text) => ` · ${text}`)
@@ -312,7 +281,7 @@ function Newer({ facts }: { readonly facts: Facts }): JSX.Element {
   return (
     <div class="line newer">
       <Icon name="chevron" />
-      <span>{t('Next: {0} run, {1}', runKindText(next.kind), stateText(next.state))}</span>
+      <span>{t('Next: {0} run, {1}', runKindText(next.kind), outcomeText(facts, next))}</span>
       <Button label={t('Show it')} onClick={() => host.showRun({ runId: next.id })} />
     </div>
   );

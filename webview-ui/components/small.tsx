@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { IconName } from '../iconPaths';
+import { inlineParts } from '../inlineCode';
 import { safeLine } from '../safeText';
 import { t } from '../words';
 import { usePage } from './context';
@@ -42,6 +43,17 @@ export function CopyButton({
   const { copy } = usePage();
   return (
     <Button icon="copy" kind="plain" isIconOnly label={label ?? t('Copy')} onClick={() => copy(text())} />
+  );
+}
+
+/** A line of others' words, its code between backticks as code. */
+export function Words({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <>
+      {inlineParts(safeLine(text)).map((part, number) =>
+        part.isCode ? <code key={number}>{part.text}</code> : part.text,
+      )}
+    </>
   );
 }
 

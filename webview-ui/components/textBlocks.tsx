@@ -8,7 +8,7 @@ import { t } from '../words';
 import { usePage } from './context';
 import { Button } from './small';
 
-/** Lines shown at first. */
+/** Lines shown at first, of what somebody unfolded. */
 const shownLines = 40;
 /** From so many lines on, a text is scrolled in a box of its own, drawn only where it is seen. */
 const windowedLines = 1_500;
@@ -21,14 +21,17 @@ interface TextProps {
   readonly shortened?: readonly number[];
   readonly isTerminal?: boolean;
   readonly label: string;
+  /** Lines shown at first. */
+  readonly lines?: number;
 }
 
 /** Text as it is: the first lines, then all of them on demand. */
-export function TextBlock({ text, shortened = [], isTerminal = false, label }: TextProps): JSX.Element {
+export function TextBlock(props: TextProps): JSX.Element {
+  const { text, shortened = [], isTerminal = false, label, lines = shownLines } = props;
   const { loadWhole } = usePage();
   const [isWhole, setWhole] = useState(false);
   const normal = useMemo(() => text.replace(/\r\n/g, '\n'), [text]);
-  const first = useMemo(() => firstLines(normal, shownLines), [normal]);
+  const first = useMemo(() => firstLines(normal, lines), [normal, lines]);
   const total = first.total;
   const showAll = (): void => {
     for (const index of shortened) loadWhole(index);
@@ -73,7 +76,11 @@ const lineHeight = 18;
 const boxLines = 30;
 
 /** A giant text in a box that draws only the lines in view. Lines do not wrap here. */
-function WindowedText({ text, isTerminal, label }: Required<Omit<TextProps, 'shortened'>>): JSX.Element {
+function WindowedText({
+  text,
+  isTerminal,
+  label,
+}: Required<Omit<TextProps, 'shortened' | 'lines'>>): JSX.Element {
   const lines = useMemo(() => text.split('\n'), [text]);
   const [top, setTop] = useState(0);
   const first = Math.max(0, Math.floor(top / lineHeight) - 20);

@@ -52,6 +52,8 @@ export function ToolCall({
   );
 }
 
+const outcomeIcons = { done: 'check', failed: 'cross', stopped: 'stop' } as const;
+
 function Outcome({ row, isLive }: { readonly row: Row; readonly isLive: boolean }): JSX.Element {
   const { now } = usePage();
   useTicking(isLive, 1_000);
@@ -66,10 +68,11 @@ function Outcome({ row, isLive }: { readonly row: Row; readonly isLive: boolean 
     );
   }
   const exit = typeof row.exitCode === 'number' ? t('exit {0}', row.exitCode) : '';
-  const word = exit !== '' ? exit : row.state === 'failed' ? t('failed') : '';
+  const word =
+    row.state === 'stopped' ? t('stopped') : exit !== '' ? exit : row.state === 'failed' ? t('failed') : '';
   return (
     <span class={`outcome outcome-${row.state}`}>
-      {row.state === 'failed' ? <Icon name="cross" /> : <Icon name="check" />}
+      <Icon name={outcomeIcons[row.state]} />
       {[word, took].filter((text) => text !== '').join(' · ')}
       {row.state === 'done' && word === '' && <span class="sr-only">{t('done')}</span>}
     </span>

@@ -16,12 +16,19 @@ export type List = Virtualizer<HTMLDivElement, HTMLElement>;
 
 /** Pixels from the end within which one counts as being there. */
 export const endThreshold = 48;
+/** A distance from the end that nobody has. */
+const nowhere = -1;
+
+export interface Following {
+  readonly isHeld: boolean;
+  readonly followsEnd: boolean;
+}
 
 /**
  * A list of which only the visible part is drawn. What comes before does not move what is read; what grows while one
- * is at the end keeps the end in view, unless `isHeld`.
+ * is at the end keeps the end in view while `followsEnd`, unless `isHeld`.
  */
-export function useVirtualizer(options: Options, isHeld: boolean): List {
+export function useVirtualizer(options: Options, { isHeld, followsEnd }: Following): List {
   const rerender = useRerender();
   const latest = useRef(rerender);
   latest.current = rerender;
@@ -33,7 +40,7 @@ export function useVirtualizer(options: Options, isHeld: boolean): List {
     observeElementOffset,
     overscan: 8,
     anchorTo: isHeld ? 'start' : 'end',
-    scrollEndThreshold: endThreshold,
+    scrollEndThreshold: followsEnd ? endThreshold : nowhere,
     onChange: () => latest.current(),
   };
   if (ref.current === undefined) ref.current = new Virtualizer(all);

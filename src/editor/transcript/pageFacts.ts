@@ -25,6 +25,7 @@ export function pageFacts({ task, run, feed, pending }: FactsInput): Omit<Facts,
       state: task.state,
       base: packet.repository.base,
       ...(branch === undefined ? {} : { branch }),
+      hasChanges: task.snapshot !== undefined,
     },
     isBusy: task.runs.some(isLive) || task.pending !== undefined,
     run: runFacts(run, feed),
@@ -64,6 +65,7 @@ function runFacts(run: Run, feed: RunFeed): RunFacts {
     ...(run.parentRunId === undefined ? {} : { parentRunId: run.parentRunId }),
     ...(run.answer === undefined ? {} : { answer: run.answer }),
     usage: feed.usage,
+    ...feed.waits,
     // Half a line is one being written, unless nobody writes any more.
     problems: hasEnded && feed.isTorn ? [...feed.problems, 'its last line is cut off'] : [...feed.problems],
   };

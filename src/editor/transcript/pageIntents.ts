@@ -57,6 +57,10 @@ export function pageIntents(deps: IntentsDeps): Intents {
       const question = deps.inbox.pending.find(({ id }) => id === questionId);
       if (question?.taskId === taskId) deps.inbox.answer(questionId, isAllowed);
     },
+    allowAll({ questionId }) {
+      const question = deps.inbox.pending.find(({ id }) => id === questionId);
+      if (question?.taskId === taskId) run('tributary.consent.allowCommands', {});
+    },
     stop: ({ runId }) => run('tributary.task.stop', { runId }),
     verify() {
       deps.onSent();

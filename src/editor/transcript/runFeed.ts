@@ -1,10 +1,13 @@
 import { SerialQueue } from '../../base/async';
 import { TributaryError } from '../../base/errors';
 import {
+  afterWaiting,
+  noWaits,
   startOfTranscript,
   type TranscriptCursor,
   type TranscriptEntry,
   type TranscriptPart,
+  type Waits,
 } from '../../model/transcript';
 import { addUsage, noUsage, type Usage } from '../../model/usage';
 
@@ -21,6 +24,7 @@ export class RunFeed {
   private endsTorn = false;
   private sum: Usage = noUsage;
   private openIndex: number | undefined;
+  private waited: Waits = noWaits;
 
   constructor(readPart: ReadPart) {
     this.readPart = readPart;
@@ -33,6 +37,11 @@ export class RunFeed {
 
   get usage(): Usage {
     return this.sum;
+  }
+
+  /** How long the user was waited for, and since when the Run waits now. */
+  get waits(): Waits {
+    return this.waited;
   }
 
   get isTorn(): boolean {
@@ -73,6 +82,7 @@ export class RunFeed {
 
   private take(entry: TranscriptEntry): void {
     this.entries.push(entry);
+    this.waited = afterWaiting(this.waited, entry);
     if (entry.type === 'usage') this.sum = addUsage(this.sum, entry.usage);
     else if (entry.type === 'message.started') this.openIndex = this.entries.length - 1;
     else if (entry.type === 'message' || entry.type === 'message.cut') this.openIndex = undefined;

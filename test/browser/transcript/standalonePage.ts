@@ -108,6 +108,7 @@ export class StandalonePage {
           return this.takesMessages;
         },
         answer: intent('answer'),
+        allowAll: intent('allowAll'),
         stop: intent('stop'),
         verify: intent('verify'),
         resume: intent('resume'),

@@ -125,6 +125,16 @@ const completed: Run['status'] = {
 };
 
 /** A Run with everything in it, judged. */
+const snapshot = {
+  ref: 'refs/tributary/x',
+  commit: 'c'.repeat(40),
+  tree: 'c'.repeat(40),
+  runId,
+  turn: 1,
+  at,
+  headCommit: 'c'.repeat(40),
+};
+
 export function wholeStory(): Shown {
   const entries: NewEntry[] = [
     { type: 'user', origin: 'instruction', content: [{ type: 'text', text: 'Objective: fix the parser' }] },
@@ -192,6 +202,7 @@ export function wholeStory(): Shown {
   const task = makeTask({
     branch: 'refs/heads/tributary/fix',
     runs: [run, verify],
+    snapshot,
     verdicts: [verdict],
   });
   return {

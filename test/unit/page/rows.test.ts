@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { makeRunId } from '../../../src/model/ids';
 import { entrySchema, type NewEntry } from '../../../src/model/transcript';
 import type { PageEntry } from '../../../src/protocol/transcriptApi';
-import { listRows, rowOfEntry } from '../../../webview-ui/listRows';
+import { listRows, newsPosition, rowOfEntry } from '../../../webview-ui/listRows';
 import { type Row, RowBuilder } from '../../../webview-ui/rows';
 import { emptyState } from '../../../webview-ui/state';
 import { factsFor } from './support/facts';
@@ -121,6 +121,17 @@ describe('Rows of the transcript', () => {
     assert.ok(again[1]?.kind === 'retry' && !again[1].isWaiting);
   });
 
+  it('show a call that its Run’s end cut off as stopped, and not as failed', () => {
+    const [row] = rowsOf(started('t'), ended('t', { isError: true, isStopped: true, exitCode: null }));
+    assert.ok(row?.kind === 'tool' && row.state === 'stopped');
+  });
+
+  it('call no answer cut off where none had begun', () => {
+    const cut: NewEntry = { type: 'message.cut', turn: 1, partialText: ' ', reason: 'unreachable' };
+    const state: NewEntry = { type: 'state', state: 'failed', reason: 'unreachable' };
+    assert.deepEqual(kinds(rowsOf(begun, cut, state)), ['state']);
+  });
+
   it('show a message that began and never ended as cut', () => {
     assert.deepEqual(kinds(rowsOf(begun, begun)), ['cut']);
     assert.deepEqual(kinds(rowsOf(begun, { type: 'state', state: 'interrupted' })), ['cut', 'state']);
@@ -196,6 +207,20 @@ describe('The list of a Run', () => {
     const rows = listRows(state(list, completed), new RowBuilder());
     assert.deepEqual(kinds(rows), ['text', 'answer', 'end']);
     assert.ok(rows[1]?.kind === 'answer' && rows[1].text === 'SUMMARY: s\n\nmore');
+  });
+
+  it('has its news in the answer, of a verification in the Verdict, and has none while the Run lives', () => {
+    const rows = listRows(
+      state(entries(message([{ type: 'text', text: 'SUMMARY: s' }], 'end_turn')), {
+        ...completed,
+        verdict: { verdict: 'FAIL', runId, tree: 'a', at, checks: [], findings: [], reasons: [] },
+      }),
+      new RowBuilder(),
+    );
+    assert.deepEqual(kinds(rows), ['answer', 'end', 'verdict']);
+    assert.equal(newsPosition(rows, completed), 0);
+    assert.equal(newsPosition(rows, { ...completed, run: { ...completed.run, kind: 'verify' } }), 2);
+    assert.equal(newsPosition(rows, factsFor(runId, 1)), -1);
   });
 
   it('shows an open message of a Run that has ended as cut', () => {

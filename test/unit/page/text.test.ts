@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { makeRunId } from '../../../src/model/ids';
+import { elapsedOf, elapsedText } from '../../../webview-ui/elapsed';
+import { inlineParts } from '../../../webview-ui/inlineCode';
 import { countsOf, lineDiff } from '../../../webview-ui/lineDiff';
 import { firstLines, longLine } from '../../../webview-ui/safeText';
 import { terminalSpans } from '../../../webview-ui/terminalText';
 import { toolLine } from '../../../webview-ui/toolLine';
 import { clockText, countText, durationText, usageText } from '../../../webview-ui/words';
+import { factsFor } from './support/facts';
 
 const plain = (output: string): string =>
   terminalSpans(output)
@@ -133,5 +137,49 @@ describe('Texts of the page', () => {
     for (const input of [undefined, null, 7, 'text', [], { file_path: {} }, { todos: 'x' }])
       for (const name of ['Read', 'Bash', 'TodoWrite', 'ReportFinding', 'Unknown', '__proto__'])
         assert.equal(typeof toolLine(name, input).subject, 'string');
+  });
+});
+
+describe('A line with code in it', () => {
+  it('is taken apart at pairs of backticks, and one without its other stays', () => {
+    const shown = (text: string) =>
+      inlineParts(text).map(({ text: part, isCode }) => (isCode ? [part] : part));
+    assert.deepEqual(shown('Check failed: `npm test` (exit code 1)'), [
+      'Check failed: ',
+      ['npm test'],
+      ' (exit code 1)',
+    ]);
+    assert.deepEqual(shown('`a``b`'), [['a'], ['b']]);
+    assert.deepEqual(shown('it`s ` half `'), ['it', ['s '], ' half `']);
+    assert.deepEqual(shown('``'), ['``']);
+    assert.deepEqual(shown(''), []);
+  });
+
+  it('is taken apart soon however many backticks it has', () => {
+    assert.equal(inlineParts('`'.repeat(200_001)).length, 1);
+  });
+});
+
+describe('The time of a Run', () => {
+  const second = (count: number): string => new Date(Date.UTC(2026, 0, 2, 3, 4, count)).toISOString();
+  const { run } = factsFor(makeRunId('20260102T030405678', 1), 1);
+  const seconds = (ms: number): string => `${ms / 1_000} s`;
+
+  it('stands still while it waits for the user, and tells the waiting beside it', () => {
+    const waiting = { ...run, startedAt: second(0), waitedMs: 3_000, waitingSince: second(14) };
+    for (const now of [20, 30]) {
+      const elapsed = elapsedOf(waiting, Date.parse(second(now)));
+      assert.ok(elapsed);
+      assert.equal(elapsedText(elapsed, seconds), `11 s, waited ${now - 11} s`);
+    }
+  });
+
+  it('says nothing of waiting where there was none to speak of, and nothing before it has begun', () => {
+    const end = { reason: 'done', message: '', at: second(14) };
+    const elapsed = elapsedOf({ ...run, startedAt: second(0), waitedMs: 0, end }, 0);
+    assert.ok(elapsed);
+    assert.equal(elapsedText(elapsed, seconds), '14 s');
+    const { startedAt: _, ...waits } = run;
+    assert.equal(elapsedOf(waits, 0), undefined);
   });
 });

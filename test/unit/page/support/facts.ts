@@ -12,6 +12,7 @@ export function factsFor(runId: RunId, serial: number, changes: Partial<Facts> =
       objective: 'do it',
       state: 'open',
       base: task.packet.repository.base,
+      hasChanges: false,
     },
     isBusy: true,
     run: {
@@ -24,6 +25,7 @@ export function factsFor(runId: RunId, serial: number, changes: Partial<Facts> =
       createdAt: at,
       startedAt: at,
       usage: { requests: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      waitedMs: 0,
       problems: [],
     },
     runs: [{ id: runId, kind: 'first', agent: 'general', state: 'running' }],
