@@ -1,9 +1,9 @@
 import { assertNever, TributaryError, toTributaryError } from '../base/errors';
 import type { LandingId, TaskId } from '../model/ids';
 import type { Task, TaskStateName } from '../model/task';
-import type { Landing } from './landing';
+import type { Landing, LandingSteps } from './landing';
 import { isLive } from './runMachine';
-import type { AcceptOutcome, UndoOutcome } from './taskApi';
+import type { AcceptOutcome, SeenPlan, UndoOutcome } from './taskApi';
 import type { TaskRecords } from './taskRecords';
 import { type TaskWithWorktree, type WorktreeKeeper, withWorktree } from './worktreeKeeper';
 
@@ -44,12 +44,13 @@ export class Endings {
     }
   }
 
-  async accept(task: Task): Promise<AcceptOutcome> {
+  /** Lands the newest tree; with `expected` only if that is what the user saw. */
+  async accept(task: Task, expected?: SeenPlan): Promise<AcceptOutcome> {
     return this.from(task, ['open'], 'accept', async (current) => {
       const ready = await this.fresh(current);
       if (ready.snapshot === undefined) throw nothingToLand(task);
       const { records, landing } = this.deps;
-      const outcome = await landing.land(ready, ready.snapshot.tree, {
+      const steps: LandingSteps = {
         journalled: async (landingId) => {
           const pending = { to: 'accepted', at: records.now(), landingId } as const;
           await records.change(task.id, (now) => ({ ...now, pending }));
@@ -57,7 +58,8 @@ export class Endings {
         dropped: async () => {
           await records.change(task.id, (now) => (now.pending === undefined ? now : withoutPending(now)));
         },
-      });
+      };
+      const outcome = await landing.land(ready, ready.snapshot.tree, steps, expected);
       if (outcome.kind === 'conflict')
         return { kind: 'conflict', task: ready, conflicts: outcome.preview.conflicts };
       if (outcome.kind === 'stale') return { kind: 'stale', task: ready, paths: outcome.paths };

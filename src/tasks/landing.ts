@@ -1,9 +1,10 @@
 import { TributaryError } from '../base/errors';
 import type { MergePreview, Merges } from '../git/merges';
 import type { LandingId } from '../model/ids';
-import type { LandedSide, LandingRecord } from '../model/landing';
+import type { LandedSide, LandingPath, LandingRecord } from '../model/landing';
 import type { Task } from '../model/task';
 import type { Store } from '../store/store';
+import type { SeenPlan } from './taskApi';
 
 export interface LandingDeps {
   readonly merges: Merges;
@@ -42,11 +43,17 @@ export class Landing {
     return this.deps.merges.preview({ checkout, base, theirs });
   }
 
-  /** Lands `theirs`. Whatever goes wrong, nothing of it stays written; if it cannot be taken back now, `finish` does. */
-  async land(task: Task, theirs: string, steps: LandingSteps): Promise<LandOutcome> {
+  /**
+   * Lands `theirs`, with `expected` only if that is what was seen. Whatever goes wrong, nothing of it stays
+   * written; if it cannot be taken back now, `finish` does.
+   */
+  async land(task: Task, theirs: string, steps: LandingSteps, expected?: SeenPlan): Promise<LandOutcome> {
     return this.deps.store.locks.withLock('landing', async () => {
       const preview = await this.preview(task, theirs);
       if (preview.conflicts.length > 0) return { kind: 'conflict', preview };
+      const unseen = expected === undefined ? [] : unseenPaths(preview.paths, expected.paths);
+      if (unseen.length > 0 || (expected !== undefined && expected.tree !== theirs))
+        return { kind: 'stale', paths: unseen };
       const record = await this.journal(task, preview);
       try {
         const stale = await this.landJournalled(record, preview, steps);
@@ -220,6 +227,18 @@ function writingOrder(record: LandingRecord, to: Side): number[] {
     return one !== undefined && one[to].kind === 'absent' ? -one.path.length : 1;
   };
   return record.paths.map((_, index) => index).sort((a, b) => rank(a) - rank(b));
+}
+
+/** Paths that one of two previews would write otherwise than the other. */
+function unseenPaths(now: readonly LandingPath[], seen: readonly LandingPath[]): string[] {
+  const lookOf = ({ before, after }: LandingPath): string => `${entryText(before)} ${entryText(after)}`;
+  const then = new Map(seen.map((one) => [one.path, lookOf(one)]));
+  const here = new Map(now.map((one) => [one.path, lookOf(one)]));
+  return [...new Set([...here.keys(), ...then.keys()])].filter((path) => here.get(path) !== then.get(path));
+}
+
+function entryText(entry: LandingPath['before']): string {
+  return entry === 'absent' ? entry : `${entry.mode} ${entry.blob}`;
 }
 
 /** Whether two sides are the same bytes. */

@@ -31,6 +31,7 @@ import type {
   BaseChoice,
   Board,
   LandingPlan,
+  SeenPlan,
   Settled,
   StartTask,
   StopOutcome,
@@ -351,8 +352,8 @@ export class LocalTaskService implements TaskService {
     return { task, tree, paths: preview.paths, conflicts: preview.conflicts };
   }
 
-  async accept(id: TaskId): Promise<AcceptOutcome> {
-    return this.deps.endings.accept(await this.current(id));
+  async accept(id: TaskId, expected?: SeenPlan): Promise<AcceptOutcome> {
+    return this.deps.endings.accept(await this.current(id), expected);
   }
 
   async undo(id: TaskId): Promise<UndoOutcome> {

@@ -74,6 +74,9 @@ export interface LandingPlan {
   readonly conflicts: readonly Conflict[];
 }
 
+/** What the user decided on: an acceptance that would land anything else is `stale`. */
+export type SeenPlan = Pick<LandingPlan, 'tree' | 'paths'>;
+
 /** A reference that a Task may start from. */
 export interface BaseChoice {
   /** `uncommitted`: HEAD with what the checkout holds beyond it, see `TaskDraft.withUncommitted`. */
@@ -92,6 +95,7 @@ export interface BaseChoice {
 export type AcceptOutcome =
   | { readonly kind: 'landed'; readonly task: Task; readonly paths: readonly string[] }
   | { readonly kind: 'conflict'; readonly task: Task; readonly conflicts: readonly Conflict[] }
+  /** `paths` is empty when only the Worktree moved on and the same files would be written. */
   | { readonly kind: 'stale'; readonly task: Task; readonly paths: readonly string[] };
 
 export type UndoOutcome =

@@ -13,6 +13,7 @@ import type {
   BaseChoice,
   Board,
   LandingPlan,
+  SeenPlan,
   Settled,
   StartTask,
   StopOutcome,
@@ -71,7 +72,8 @@ export interface TaskService {
 
   /** What `accept` would do; nothing is written. */
   preview(id: TaskId): Promise<LandingPlan>;
-  accept(id: TaskId): Promise<AcceptOutcome>;
+  /** `expected`: the preview the user saw; when something else would land, nothing does and the outcome is `stale`. */
+  accept(id: TaskId, expected?: SeenPlan): Promise<AcceptOutcome>;
   undo(id: TaskId): Promise<UndoOutcome>;
   discard(id: TaskId): Promise<Task>;
   restore(id: TaskId): Promise<Task>;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Parts } from '../../src/compose';
@@ -174,6 +174,22 @@ describe('a Task in the editor', function () {
     await writeFile(join(checkoutFolder(), source), original);
     await eventually(() => document.getText() === original);
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  it('lands nothing that was not shown: a file that slipped in while the question stood is looked at again', async () => {
+    const late = join(task.worktreePath ?? '', 'late.txt');
+    parts.dialogs.decide = async (message, detail) => {
+      assert.doesNotMatch(`${message} ${detail}`, /late\.txt/);
+      await writeFile(late, 'slipped in\n');
+      return 'Accept';
+    };
+    await call('tributary.task.accept');
+    assert.deepEqual(dialogs.said, [
+      'Nothing was written: files changed after they were looked at: late.txt.',
+    ]);
+    assert.equal(await inCheckout(), original);
+    assert.equal(taskNow(parts, task).state, 'open');
+    await rm(late);
   });
 
   it('lands when accepted, says so once, and is as before when undone', async () => {

@@ -333,6 +333,30 @@ describe('the core over real git, the real SDK and a strict server', () => {
     assert.equal(verdictOn(accepted.task)?.isCurrent, false);
   });
 
+  it('an acceptance lands what was shown and nothing else: what changed since, in the Worktree or the checkout, makes it stale', async () => {
+    server.script(cast({ general: [write('new.txt', 'new\n'), answer('done')] }));
+    const core = await open();
+    const { task } = await run(core, { objective: 'Add a file' }, { verify: 'never' });
+    const shown = await core.tasks.preview(task.id);
+    await writeFile(join(worktreeOf(task), 'late.txt'), 'slipped in\n');
+    const late = await core.tasks.accept(task.id, shown);
+    assert.ok(late.kind === 'stale');
+    assert.deepEqual(late.paths, ['late.txt']);
+    const again = await core.tasks.preview(task.id);
+    await repo.write('new.txt', 'new\n');
+    const there = await core.tasks.accept(task.id, again);
+    assert.ok(there.kind === 'stale');
+    assert.deepEqual(there.paths, ['new.txt']);
+    assert.equal((await core.tasks.find(task.id)).task.state, 'open');
+    assert.equal((await repo.git('status', '--porcelain')).trim(), '?? new.txt');
+    // What is on no path of it changes nothing of what was shown.
+    const last = await core.tasks.preview(task.id);
+    await repo.write('b.txt', 'meanwhile\n');
+    assert.equal((await core.tasks.accept(task.id, last)).kind, 'landed');
+    assert.equal(await repo.read('late.txt'), 'slipped in\n');
+    assert.equal(await repo.read('b.txt'), 'meanwhile\n');
+  });
+
   it('an acceptance that has landed is accepted and undoable, also when the Worktree cannot be taken away', async () => {
     server.script(cast({ general: [write('new.txt', 'new\n'), answer('done')] }));
     const core = await open();

@@ -25,7 +25,7 @@ export const accept: Command = {
     const accepting = vscode.l10n.t('Accept');
     const question = vscode.l10n.t('Accept "{0}"?', nameOf(target));
     if ((await context.dialogs.decide(question, planText(plan), accepting)) !== accepting) return;
-    await sayOutcome(context, target, await target.board.core.tasks.accept(target.task.id));
+    await sayOutcome(context, target, await target.board.core.tasks.accept(target.task.id, plan));
   },
 };
 
@@ -107,12 +107,19 @@ async function sayOutcome(context: CommandContext, target: Target, outcome: Acce
       return sayConflicts(context, target, outcome.conflicts);
     case 'stale': {
       const again = vscode.l10n.t('Look Again');
-      const message = vscode.l10n.t(
-        'Nothing was written: files changed after they were looked at: {0}.',
-        outcome.paths.map(plainLine).join(', '),
-      );
-      if ((await dialogs.say('warning', message, again)) === again)
-        await vscode.commands.executeCommand('tributary.task.accept', { taskId: target.task.id });
+      const message =
+        outcome.paths.length === 0
+          ? vscode.l10n.t('Nothing was written: "{0}" changed after it was looked at.', nameOf(target))
+          : vscode.l10n.t(
+              'Nothing was written: files changed after they were looked at: {0}.',
+              outcome.paths.map(visibleName).join(', '),
+            );
+      // Not awaited: a notification may stand for long.
+      void dialogs.say('warning', message, again).then((chosen) => {
+        if (chosen === again)
+          void vscode.commands.executeCommand('tributary.task.accept', { taskId: target.task.id });
+      });
+      return;
     }
   }
 }
