@@ -3,6 +3,7 @@ import { createAgentKit } from './agent/createAgentKit';
 import { delay, systemClock } from './base/async';
 import { Emitter } from './base/emitter';
 import { type Logger, silentLogger } from './base/logger';
+import { openRepository } from './composeRepository';
 import {
   commandEnvironment,
   effectiveSettings,
@@ -11,7 +12,7 @@ import {
   modelConnection,
   toolSurroundings,
 } from './composeRuns';
-import { createGit, createRepositories } from './git/git';
+import { createGit } from './git/git';
 import type { RepositoryFacts } from './git/repository';
 import type { WithGitLock } from './git/worktreeMaking';
 import type { Settings } from './model/settings';
@@ -38,6 +39,8 @@ import { createVerifier } from './verify/verifier';
 export interface CorePorts {
   /** Any folder of the repository. */
   readonly directory: string;
+  /** The same, where it is being asked about already. */
+  readonly repository?: Promise<RepositoryFacts>;
   readonly settings: Settings;
   /** Read for git's and the model's variables; never handed to agents whole. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -69,7 +72,7 @@ export const composeCore: ComposeCore = async (ports) => {
   const clock = systemClock;
   const bootId = randomUUID();
   const machine = { runCommand: markedBy(bootId, runCommand), env: ports.env };
-  const facts = await createRepositories(machine).open(ports.directory);
+  const facts = await (ports.repository ?? openRepository(ports.directory, ports.env));
   const onProblem = (problem: StoreProblem): void => {
     logger.error(problem.message, { path: problem.path });
     ports.onProblem?.(problem);

@@ -1,5 +1,5 @@
 import { type TributaryError, toTributaryError } from '../base/errors';
-import type { Core } from '../composeCore';
+import type { ComposeCore, Core } from '../composeCore';
 import type { Command } from './arguments';
 import { credentialsOf, settingsOf } from './environment';
 import type { CliHost } from './host';
@@ -17,7 +17,7 @@ import { appVersion } from './version';
 const disposeMs = 4_000;
 
 /** One call of the command line, from its understood arguments to its exit code. Never throws. */
-export async function call(command: Command, host: CliHost): Promise<number> {
+export async function call(command: Command, host: CliHost, loading: Promise<ComposeCore>): Promise<number> {
   const report: Report = command.isJson ? new JsonReport(host) : new PeopleReport(host);
   let hasResult = false;
   const finish = (outcome: Outcome): number => {
@@ -27,7 +27,7 @@ export async function call(command: Command, host: CliHost): Promise<number> {
   };
   const leave = (exitCode: number): void => host.exit(finish({ exitCode, data: null }));
   const interruption = new Interruption({ host, report, leave });
-  const opening = openCore(command, host, report);
+  const opening = openCore(command, host, { report, loading });
   try {
     const outcome = await Promise.race([interruption.givenUp, answer(command, opening)]);
     await close(opening);
@@ -51,9 +51,13 @@ export async function call(command: Command, host: CliHost): Promise<number> {
   }
 }
 
-async function openCore(command: Command, host: CliHost, report: Report): Promise<Core> {
+async function openCore(
+  command: Command,
+  host: CliHost,
+  { report, loading }: { report: Report; loading: Promise<ComposeCore> },
+): Promise<Core> {
   const settings = settingsOf(host.env, 'isDemo' in command && command.isDemo);
-  const compose = await host.loadCore();
+  const compose = await loading;
   return compose({
     directory: command.repo ?? host.directory,
     settings,

@@ -17,10 +17,11 @@ export async function runCommandLine(argv: readonly string[], host: CliHost): Pr
       return reportUsage(invocation, host);
     case 'command': {
       // Help and mistakes are answered without loading the rest.
-      const { checkWithoutCompiling } = await import('../model/schemaMode');
-      checkWithoutCompiling();
+      const loading = host.loadCore(invocation.command.repo ?? host.directory);
+      // Whoever fails to load says so below; what comes first decides how schemas check.
+      await loading.catch(() => undefined);
       const { call } = await import('./call');
-      return call(invocation.command, host);
+      return call(invocation.command, host, loading);
     }
   }
 }

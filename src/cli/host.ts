@@ -24,5 +24,6 @@ export interface CliHost {
   onSignal(listener: (signal: HostSignal) => void): Disposable;
   /** Ends the process now. */
   exit(code: number): void;
-  loadCore(): Promise<ComposeCore>;
+  /** Loads the program and meanwhile asks git about `directory`. */
+  loadCore(directory: string): Promise<ComposeCore>;
 }

@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty';
+import type { ComposeCore } from '../composeCore';
 import type { CliHost, HostSignal, Output } from './host';
 
 /** The real process. */
@@ -26,8 +27,20 @@ export function processHost(): CliHost {
       return { dispose: () => void listeners.delete(listener) };
     },
     exit: (code) => process.exit(code),
-    loadCore: async () => (await import('../composeCore')).composeCore,
+    loadCore,
   };
+}
+
+/** Git is asked first: it answers while the rest, which is much more to load, is loaded. */
+async function loadCore(directory: string): Promise<ComposeCore> {
+  const { openRepository } = await import('../composeRepository');
+  const repository = openRepository(directory, process.env);
+  // It is heard of where the core is composed.
+  repository.catch(() => undefined);
+  const { checkWithoutCompiling } = await import('../model/schemaMode');
+  checkWithoutCompiling();
+  const { composeCore } = await import('../composeCore');
+  return (ports) => composeCore({ ...ports, repository });
 }
 
 async function askTerminal(prompt: string, signal: AbortSignal): Promise<string | undefined> {

@@ -6,13 +6,7 @@ import { SimpleGitClient } from './gitClient';
 import { GitMerges, type Merges } from './merges';
 import { makeGit } from './plumbing';
 import { GitProvision, type Provision } from './provision';
-import {
-  GitRepositories,
-  GitRepository,
-  type Repositories,
-  type Repository,
-  type RepositoryFacts,
-} from './repository';
+import { GitRepository, type Repository, type RepositoryFacts } from './repository';
 import { GitSnapshots, type Snapshots } from './snapshots';
 import { GitUncommitted, type Uncommitted } from './uncommitted';
 import type { WithGitLock } from './worktreeMaking';
@@ -34,11 +28,6 @@ export interface RepositoryGit {
   readonly uncommitted: Uncommitted;
   readonly provision: Provision;
   readonly foreignSetups: () => Promise<readonly ForeignSetup[]>;
-}
-
-/** What opens repositories; cheap, asks git only when told to. */
-export function createRepositories(deps: GitProcessDeps): Repositories {
-  return new GitRepositories({ git: makeGit(deps) });
 }
 
 /** The git layer of one opened repository. `withGitLock` serialises git writes across processes. */

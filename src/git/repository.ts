@@ -4,7 +4,7 @@ import { parseBatchedBlobs } from './parsers/batch';
 import { decodePath, encodePath, splitPaths } from './parsers/pathBytes';
 import { parseRefs } from './parsers/refs';
 import { isAtLeast, parseGitVersion, parseRevParse, revParseSeparator } from './parsers/revParse';
-import { type Git, lineOf } from './plumbing';
+import { type Git, type GitDeps, lineOf, makeGit } from './plumbing';
 
 /** Where a repository is; every path absolute and real (symlinks resolved). */
 export interface RepositoryFacts {
@@ -56,6 +56,11 @@ export interface RefChoice {
   readonly ref: string;
   readonly commit: string;
   readonly subject: string;
+}
+
+/** What opens repositories; asks git only when told to. */
+export function createRepositories(deps: GitDeps): Repositories {
+  return new GitRepositories({ git: makeGit(deps) });
 }
 
 /** Older ones have no `merge-tree --write-tree`. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { chmod, lstat, mkdir, readFile, readlink, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createRepositories } from '../../src/git/git';
 import { makeGit } from '../../src/git/plumbing';
 import { GitProvision } from '../../src/git/provision';
+import { createRepositories } from '../../src/git/repository';
 import { type CopyWays, copyWays, type PlaceFile } from '../../src/git/treeCopy';
 import type { Provided, SetupPlan } from '../../src/model/setup';
 import { runCommand } from '../../src/process/runCommand';

@@ -18,6 +18,7 @@ const composing: LayerRule = {
     'src/store/',
     'src/tasks/',
     'src/demo/',
+    'src/composeRepository.ts',
     'src/composeRuns.ts',
   ],
   packages: [],
@@ -52,9 +53,13 @@ const table: LayerTable = {
     },
     'src/composeSample.ts': composing,
     'src/composeCore.ts': composing,
+    'src/composeRepository.ts': composing,
     'src/composeRuns.ts': composing,
     'src/cli/': {
-      files: ['src/base/', 'src/model/', 'src/tasks/', 'src/composeCore.ts', 'package.json'],
+      files: [
+        ...['src/base/', 'src/model/', 'src/tasks/'],
+        ...['src/composeCore.ts', 'src/composeRepository.ts', 'package.json'],
+      ],
       packages: [],
       node: true,
     },

@@ -1,6 +1,7 @@
 import { SerialQueue } from '../../../src/base/async';
-import { createGit, createRepositories, type RepositoryGit } from '../../../src/git/git';
+import { createGit, type RepositoryGit } from '../../../src/git/git';
 import type { RepositoryFacts } from '../../../src/git/repository';
+import { createRepositories } from '../../../src/git/repository';
 import { type RunCommand, runCommand } from '../../../src/process/runCommand';
 
 export interface Layer extends RepositoryGit {
