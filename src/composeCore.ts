@@ -31,6 +31,7 @@ import type { AppendedEntry, StreamedEvent, TaskChange } from './tasks/taskApi';
 import { TaskRecords } from './tasks/taskRecords';
 import type { TaskService } from './tasks/taskService';
 import { Verification } from './tasks/verification';
+import { WaitingMessages } from './tasks/waitingMessages';
 import { WorktreeKeeper } from './tasks/worktreeKeeper';
 import { WorktreeSetup } from './tasks/worktreeSetup';
 import { createVerifier } from './verify/verifier';
@@ -124,6 +125,7 @@ export const composeCore: ComposeCore = async (ports) => {
     appVersion: ports.appVersion,
     platform: process.platform,
   });
+  const messages = new WaitingMessages({ records, store, newId: randomUUID });
   const road = new RunRoad({
     records,
     store,
@@ -132,6 +134,7 @@ export const composeCore: ComposeCore = async (ports) => {
     scheduler: new Scheduler(settings.maxConcurrentRuns),
     supervisor,
     kit,
+    messages,
   });
   const verification = new Verification({
     records,
@@ -153,6 +156,7 @@ export const composeCore: ComposeCore = async (ports) => {
     landing,
     verification,
     kit,
+    messages,
     settings,
     logger,
     clock,

@@ -28,6 +28,12 @@ export interface LoopInput {
   readonly firstCall?: number;
 }
 
+/** What the user says while the conversation goes on; `id` stands with its entry in the transcript. */
+export interface UserMessage {
+  readonly id: string;
+  readonly text: string;
+}
+
 export interface LoopDeps {
   readonly model: LanguageModel;
   readonly tools: ToolSet;
@@ -37,7 +43,7 @@ export interface LoopDeps {
   /** After the results of a Turn, when one of its tools may have changed files. */
   readonly afterTurn: (turn: number) => Promise<void>;
   /** User messages that arrived since the last call; they go out at this tool boundary. */
-  readonly takeMessages: () => Promise<readonly string[]>;
+  readonly takeMessages: () => Promise<readonly UserMessage[]>;
   /** What to ask, once, when a final answer lacks its form; `undefined`: nothing to mend. */
   readonly mend?: (text: string) => string | undefined;
   /** 0..1, for the jitter of retries. */
@@ -215,10 +221,12 @@ class Conversation {
   }
 
   private async takeMessages(): Promise<ContentBlock[]> {
-    const texts = await this.deps.takeMessages();
-    const blocks = texts.map((text) => ({ type: 'text', text })).filter((block) => !isBlankText(block));
-    for (const block of blocks) {
-      await this.deps.append({ type: 'user', content: [block], origin: 'user' });
+    const blocks: ContentBlock[] = [];
+    for (const { id, text } of await this.deps.takeMessages()) {
+      const block = { type: 'text', text };
+      if (isBlankText(block)) continue;
+      await this.deps.append({ type: 'user', content: [block], origin: 'user', messageId: id });
+      blocks.push(block);
     }
     return blocks;
   }

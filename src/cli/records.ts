@@ -24,6 +24,7 @@ export function taskData(task: Task): Readonly<Record<string, unknown>> {
     snapshot: task.snapshot,
     verdict: verdict?.verdict,
     verdictTree: verdict?.tree,
+    messages: task.messages,
     runs: task.runs.map(runData),
   };
 }

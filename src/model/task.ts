@@ -20,6 +20,10 @@ export const pendingEndingSchema = z.object({
 });
 export type PendingEnding = z.infer<typeof pendingEndingSchema>;
 
+/** What the user wrote to the Task's agent and no transcript holds yet. */
+export const waitingMessageSchema = z.object({ id: z.string(), at: z.string(), text: z.string() });
+export type WaitingMessage = z.infer<typeof waitingMessageSchema>;
+
 export const taskSchema = z.lazy(() =>
   z.object({
     v: z.literal(1),
@@ -44,6 +48,8 @@ export const taskSchema = z.lazy(() =>
     dismissed: z
       .array(z.object({ runId: z.string(), findingId: z.string(), reason: z.string(), at: z.string() }))
       .default([]),
+    /** Messages not sent yet, oldest first; each is taken off once it stands in a transcript. */
+    messages: z.array(waitingMessageSchema).default([]),
     /** Landings of this Task, newest last; the last one not undone is what `undo` takes back. */
     landings: z.array(z.object({ id: landingIdSchema, at: z.string(), undoneAt: z.string().optional() })),
     /** Ignored files that were kept when the Worktree was removed: a folder under `aside/`. */

@@ -59,6 +59,8 @@ export const entrySchema = z.lazy(() =>
       type: z.literal('user'),
       content: z.array(contentBlockSchema),
       origin: z.enum(['instruction', 'user', 'host', 'resumed']),
+      /** The waiting message of the Task that this is: what stands here is not sent again. */
+      messageId: z.string().optional(),
     }),
     /** Written, and on disk, before the tool runs. */
     z.object({

@@ -136,7 +136,7 @@ class RequestServer implements Disposable {
     if (bytes === undefined || this.isDisposed) return;
     const decoded = decodeFile(bytes, requestFormat, migrations);
     if (decoded.kind === 'ok') {
-      if (!this.offer(decoded.value.request)) return;
+      if (!(await this.offer(decoded.value.request))) return;
       // Removed after it was taken: a crash between repeats a request, the other way round loses one.
       this.done.add(name);
       await unlink(path).then(
@@ -155,9 +155,9 @@ class RequestServer implements Disposable {
   }
 
   /** A handler that throws has had its request. */
-  private offer(request: TaskRequest): boolean {
+  private async offer(request: TaskRequest): Promise<boolean> {
     try {
-      return this.onRequest(request) !== false;
+      return (await this.onRequest(request)) !== false;
     } catch (error) {
       this.deps.logger.error('a request failed', { kind: request.kind, error });
       return true;

@@ -117,8 +117,8 @@ export type TaskRequest =
 export interface Requests {
   send(taskId: TaskId, request: TaskRequest): Promise<void>;
   /**
-   * Calls `onRequest` once per request file, in order, and removes it; watched, and polled each 500 ms. When it
-   * returns `false` the request is for a Run of another owner: the file stays and is offered again later.
+   * Calls `onRequest` once per request file, in order, waits for it, and removes it; watched, and polled each 500 ms. When it
+   * gives `false` the request is for a Run of another owner: the file stays and is offered again later.
    */
   serve(taskId: TaskId, onRequest: (request: TaskRequest) => unknown): Disposable;
 }

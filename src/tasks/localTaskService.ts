@@ -20,6 +20,7 @@ import type { Store } from '../store/store';
 import { Chains } from './chains';
 import { type Endings, expectState } from './endings';
 import { findTask } from './findTask';
+import { draftAfter, FollowUps, hasBegun, instructionAfter } from './followUps';
 import type { Landing } from './landing';
 import { reconcile } from './reconcile';
 import { isLive } from './runMachine';
@@ -43,6 +44,7 @@ import type {
 import type { TaskRecords } from './taskRecords';
 import type { TaskService } from './taskService';
 import { mendable, type Verification } from './verification';
+import type { WaitingMessages } from './waitingMessages';
 import { type WorktreeKeeper, withWorktree } from './worktreeKeeper';
 
 export interface TaskServiceDeps {
@@ -58,6 +60,7 @@ export interface TaskServiceDeps {
   readonly landing: Landing;
   readonly verification: Verification;
   readonly kit: AgentKit;
+  readonly messages: WaitingMessages;
   readonly settings: Settings;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -81,6 +84,7 @@ export class LocalTaskService implements TaskService {
   private readonly deps: TaskServiceDeps;
   private readonly chains: Chains;
   private readonly settling: Settling;
+  private readonly followUps: FollowUps;
 
   constructor(deps: TaskServiceDeps) {
     this.deps = deps;
@@ -88,7 +92,12 @@ export class LocalTaskService implements TaskService {
     this.onDidAppendEntry = deps.events.entries.event;
     this.onDidStream = deps.events.stream.event;
     this.settling = new Settling(deps);
-    this.chains = new Chains({ store: deps.store, road: deps.road });
+    this.followUps = new FollowUps(deps, this.settling);
+    this.chains = new Chains({
+      ...deps,
+      keep: (id, text) => deps.messages.add(id, text),
+      goOn: (settled, signal) => this.followUps.ofWhatWaits(settled, signal),
+    });
   }
 
   isBusy(id?: TaskId): boolean {
@@ -156,7 +165,11 @@ export class LocalTaskService implements TaskService {
     return { base: withUncommitted === true ? await uncommitted.baseOn(base) : base, head };
   }
 
-  async start(request: StartTask): Promise<Started> {
+  start(request: StartTask): Promise<Started> {
+    return this.begin(request, request.packet.objective);
+  }
+
+  private async begin(request: StartTask, instruction: string): Promise<Started> {
     const role = this.deps.kit.role(request.agent ?? 'general');
     const { packet } = request;
     // A reader runs in place unless it was given a base of its own.
@@ -174,6 +187,7 @@ export class LocalTaskService implements TaskService {
       snapshotCount: 0,
       verdicts: [],
       dismissed: [],
+      messages: [],
       landings: [],
     }));
     const task = isInPlace ? created : await this.reserved(created);
@@ -188,7 +202,7 @@ export class LocalTaskService implements TaskService {
     const spec: RunSpec = {
       kind: 'first',
       agent: role.name,
-      instruction: packet.objective,
+      instruction,
       ...(request.model === undefined ? {} : { model: request.model }),
     };
     return this.chain(task, (signal) =>
@@ -210,15 +224,25 @@ export class LocalTaskService implements TaskService {
 
   async followUp(id: TaskId, text: string): Promise<Started> {
     const task = await this.current(id);
-    if (this.deps.road.leaveMessage(id, text)) return this.chains.joined(task);
-    const last = authorRuns(task).at(-1);
-    if (last === undefined)
+    if (task.state === 'accepted' || task.state === 'discarded') {
+      const packet = await this.prepare(draftAfter(task, text));
+      return this.begin({ packet, agent: task.agent }, instructionAfter(task, text));
+    }
+    if (authorRuns(task).length === 0 && !this.isBusy(id))
       throw new TributaryError('wrongState', `task ${task.slug} has no run to go on from`);
-    const open = task.state === 'open' ? task : await this.deps.endings.restore(task);
-    const spec: RunSpec = { kind: 'followUp', agent: last.agent, instruction: text, resumes: last.id };
-    return this.chain(open, (signal) =>
-      this.settling.author(open, spec, this.deps.settings.verify.when, signal),
-    );
+    const { task: kept, messageId } = await this.deps.messages.add(id, text);
+    const joined = this.chains.join(kept);
+    if (joined !== undefined) return joined;
+    // A Run of another process: its owner looks for what waits before it ends.
+    if (kept.runs.some(isLive)) return { task: kept, settled: Promise.resolve({ task: kept, runs: [] }) };
+    try {
+      const begun = await this.followUps.begin(kept);
+      return await this.chain(begun.task, begun.body);
+    } catch (error) {
+      // The caller hears that it was not sent, and has the text.
+      await this.deps.messages.remove(id, [messageId]);
+      throw error;
+    }
   }
 
   async verify(id: TaskId): Promise<Started> {
@@ -399,21 +423,11 @@ export class LocalTaskService implements TaskService {
   private async goingOn(task: Task, last: Run | undefined): Promise<RunSpec> {
     if (last === undefined) return { kind: 'first', agent: task.agent, instruction: task.packet.objective };
     const { agent, model, instruction, resumes } = last;
-    if (await this.hasBegun(task, last))
+    if (await hasBegun(this.deps.store, task, last))
       return { kind: 'resume', agent, instruction: resumeInstruction, resumes: last.id };
     return resumes === undefined
       ? { kind: 'retry', agent, model, instruction }
       : { kind: last.kind, agent, model, instruction, resumes };
-  }
-
-  private async hasBegun(task: Task, run: Run): Promise<boolean> {
-    try {
-      const { entries } = await this.deps.store.transcripts.read(task.id, run.id);
-      return entries.some((entry) => entry.type === 'user' || entry.type === 'message');
-    } catch (error) {
-      if (error instanceof TributaryError && error.code === 'unknownId') return false;
-      throw error;
-    }
   }
 
   /** Base and the newest tree: the Worktree as it stands when it is there, else the Snapshot. */

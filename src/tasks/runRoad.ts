@@ -13,6 +13,7 @@ import { isLive, type RunTransition, transition } from './runMachine';
 import { cancelledAs, type RunOutcome, type RunPlace, type RunSupervisor } from './runSupervisor';
 import type { Scheduler } from './scheduler';
 import { runOf, type TaskRecords } from './taskRecords';
+import type { WaitingMessages } from './waitingMessages';
 import type { BegunTask, WorktreeKeeper } from './worktreeKeeper';
 
 export interface RunSpec {
@@ -37,6 +38,7 @@ export interface RunRoadDeps {
   readonly scheduler: Scheduler;
   readonly supervisor: RunSupervisor;
   readonly kit: AgentKit;
+  readonly messages: WaitingMessages;
 }
 
 export interface FinishedRun {
@@ -46,9 +48,7 @@ export interface FinishedRun {
 }
 
 interface LiveRun {
-  readonly taskId: TaskId;
   readonly controller: AbortController;
-  readonly messages: string[];
 }
 
 /** The road every Run of this process takes: recorded, given a slot, a place and a lock; run; recorded as ended. */
@@ -75,16 +75,6 @@ export class RunRoad {
     this.live.get(runId)?.controller.abort(reason);
   }
 
-  /** Leaves a message for a live Run of the Task; `false` when there is none. */
-  leaveMessage(taskId: TaskId, text: string): boolean {
-    for (const one of this.live.values()) {
-      if (one.taskId !== taskId) continue;
-      one.messages.push(text);
-      return true;
-    }
-    return false;
-  }
-
   async run(task: Task, spec: RunSpec, chain: AbortSignal): Promise<FinishedRun> {
     // Beside what comes first, so that the connection stands when the conversation begins; who needs it hears of its failure.
     this.deps.kit.languageModel().catch(() => undefined);
@@ -105,12 +95,12 @@ export class RunRoad {
       event,
     );
     this.made.add(run.id);
-    const one: LiveRun = { taskId: task.id, controller: new AbortController(), messages: [] };
+    const one: LiveRun = { controller: new AbortController() };
     this.live.set(run.id, one);
     const signal = AbortSignal.any([chain, one.controller.signal]);
     try {
       const outcome = await this.deps.scheduler.inSlot(
-        () => this.inSlot(recorded, run, role, spec, one, signal),
+        () => this.inSlot(recorded, run, role, spec, signal),
         signal,
       );
       return await this.end(task.id, run, outcome);
@@ -152,7 +142,6 @@ export class RunRoad {
     run: Run,
     role: AgentRole,
     spec: RunSpec,
-    one: LiveRun,
     signal: AbortSignal,
   ): Promise<RunOutcome> {
     const at = this.deps.records.now();
@@ -165,7 +154,7 @@ export class RunRoad {
         runId: run.id,
       },
     );
-    const job = { run, role, spec, one, signal };
+    const job = { run, role, spec, signal };
     return started.branch === undefined ? this.inPlace(started, job) : this.inWorktree(started, job);
   }
 
@@ -182,7 +171,7 @@ export class RunRoad {
         files: Promise.resolve(),
         ...(await this.reading(task, job.role)),
         onTurn: async () => undefined,
-        takeMessages: () => job.one.messages.splice(0),
+        ...this.deps.messages.portFor(task.id, job.run),
       },
       job.signal,
     );
@@ -206,7 +195,7 @@ export class RunRoad {
 
   private async withWriterLock(begun: BegunTask, job: SlotJob): Promise<RunOutcome> {
     const { keeper, records } = this.deps;
-    const { run, role, spec, one, signal } = job;
+    const { run, role, spec, signal } = job;
     const { task, files } = begun;
     const tree = begun.tree ?? (await keeper.treeOf(task));
     let latest = task;
@@ -241,7 +230,7 @@ export class RunRoad {
           if (spec.after !== undefined || signal.aborted) return;
           latest = await keeper.snapshot(latest, { runId: run.id, turn });
         },
-        takeMessages: () => one.messages.splice(0),
+        ...this.deps.messages.portFor(task.id, run),
       },
       signal,
     );
@@ -317,7 +306,6 @@ interface SlotJob {
   readonly run: Run;
   readonly role: AgentRole;
   readonly spec: RunSpec;
-  readonly one: LiveRun;
   readonly signal: AbortSignal;
 }
 

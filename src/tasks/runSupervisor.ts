@@ -1,11 +1,11 @@
 import type { AgentKit, AgentRole, Assembled } from '../agent/agentKit';
-import type { LoopOutcome } from '../agent/agentLoop';
+import type { LoopOutcome, UserMessage } from '../agent/agentLoop';
 import type { CheckReport, FindingReport, ToolContext, ToolSet } from '../agent/tools/tool';
 import { type CancelReason, cancelReasonOf } from '../base/async';
 import type { Emitter } from '../base/emitter';
 import { type TributaryError, toTributaryError } from '../base/errors';
 import type { Answer } from '../model/answer';
-import type { Message } from '../model/messages';
+import type { ContentBlock, Message } from '../model/messages';
 import type { Run } from '../model/run';
 import type { Task } from '../model/task';
 import type { LiveEvent, NewEntry, TranscriptHeader } from '../model/transcript';
@@ -40,7 +40,10 @@ export interface RunJob {
   readonly scratch?: string;
   /** After a Turn that may have changed files. */
   readonly onTurn: (turn: number) => Promise<void>;
-  readonly takeMessages: () => readonly string[];
+  /** Messages of the user that wait for this Run; each is offered until it was `said`. */
+  readonly takeMessages: () => Promise<readonly UserMessage[]>;
+  /** A message stands in the transcript. */
+  readonly said: (messageId: string) => Promise<void>;
 }
 
 /** How a Run ended, and what it left behind for whoever asked. */
@@ -100,6 +103,8 @@ export class RunSupervisor {
       const append = this.appender(job, writer, observed);
       if (opening.message !== undefined)
         await append({ type: 'user', content: [...opening.message], origin: opening.origin });
+      for (const { id, text } of opening.waiting)
+        await append({ type: 'user', content: [textBlock(text)], origin: 'user', messageId: id });
       const context = await this.context(job, append, { checks, findings });
       const tools = await this.deps.kit.toolSet(job.role, context);
       const outcome = await this.deps.kit.loop(
@@ -109,7 +114,7 @@ export class RunSupervisor {
           append,
           onLive: (event) => this.live(job, event),
           afterTurn: job.onTurn,
-          takeMessages: async () => job.takeMessages(),
+          takeMessages: job.takeMessages,
           mend: this.deps.kit.mend,
           random: this.deps.random,
           delay: this.deps.delay,
@@ -143,6 +148,7 @@ export class RunSupervisor {
   /** What the first request says: assembled anew, or the conversation that this Run goes on with. */
   private async open(job: RunJob): Promise<Opening> {
     const { run } = job;
+    const waiting = await job.takeMessages();
     if (run.resumes !== undefined) {
       const earlier = await conversationOf(this.deps, job.task.id, run.resumes);
       const header = {
@@ -153,17 +159,21 @@ export class RunSupervisor {
         params: earlier.header.params,
         resumes: run.resumes,
       };
-      const needsMessage = run.kind !== 'resume' || earlier.messages.at(-1)?.role !== 'user';
-      const message = needsMessage ? [{ type: 'text', text: run.instruction }] : undefined;
+      // A follow-up says what waits, which is what it was begun for.
+      const needsMessage =
+        run.kind === 'resume' ? earlier.messages.at(-1)?.role !== 'user' : waiting.length === 0;
+      const message = needsMessage ? [textBlock(run.instruction)] : undefined;
+      const said = [...(message ?? []), ...waiting.map(({ text }) => textBlock(text))];
       const messages =
-        message === undefined
+        said.length === 0
           ? earlier.messages
-          : joinMessages(earlier.messages, [{ role: 'user', content: message }]);
+          : joinMessages(earlier.messages, [{ role: 'user', content: said }]);
       return {
         header,
         messages,
         firstCall: earlier.lastCall + 1,
         ...(message === undefined ? {} : { message }),
+        waiting,
         origin: run.kind === 'resume' ? 'resumed' : 'user',
       };
     }
@@ -174,8 +184,9 @@ export class RunSupervisor {
       tools: [...(await this.deps.kit.toolSpecs(job.role))],
       params: assembled.params,
     };
-    const messages: Message[] = [{ role: 'user', content: [...assembled.message] }];
-    return { header, messages, firstCall: 1, message: assembled.message, origin: 'instruction' };
+    const said = waiting.map(({ text }) => textBlock(text));
+    const messages: Message[] = [{ role: 'user', content: [...assembled.message, ...said] }];
+    return { header, messages, firstCall: 1, message: assembled.message, waiting, origin: 'instruction' };
   }
 
   private assemble(job: RunJob): Assembled {
@@ -230,6 +241,7 @@ export class RunSupervisor {
     return async (entry) => {
       const written = await writer.append(entry);
       observed.see(written);
+      if (written.type === 'user' && written.messageId !== undefined) await job.said(written.messageId);
       this.deps.entries.fire({ taskId: job.task.id, runId: job.run.id, entry: written });
     };
   }
@@ -308,7 +320,13 @@ interface Opening {
   readonly firstCall: number;
   /** Absent when the conversation already ends with the user. */
   readonly message?: Assembled['message'];
+  /** Of the user, after it. */
+  readonly waiting: readonly UserMessage[];
   readonly origin: 'instruction' | 'user' | 'resumed';
+}
+
+function textBlock(text: string): ContentBlock {
+  return { type: 'text', text };
 }
 
 /** The same tools, each call held back until the files are there. */

@@ -104,5 +104,10 @@ export class Settling {
 
 /** The Runs that write for the Task: verifications are not among them. */
 export function authorRuns(task: Task): readonly Run[] {
-  return task.runs.filter((run) => run.kind !== 'verify' && run.kind !== 'review');
+  return task.runs.filter(isAuthor);
+}
+
+/** Whether the Run writes for its Task, rather than judging it. */
+export function isAuthor(run: Run): boolean {
+  return run.kind !== 'verify' && run.kind !== 'review';
 }

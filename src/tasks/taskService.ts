@@ -42,7 +42,11 @@ export interface TaskService {
   prepare(draft: TaskDraft): Promise<TaskPacket>;
   /** Stores the Task and begins; `settled` says how it ends. Throws `unknownAgent`. */
   start(request: StartTask): Promise<{ task: Task; settled: Promise<Settled> }>;
-  /** A message to the Task's author: a new Run that goes on in the same conversation. */
+  /**
+   * A message to the Task's author, with the Task's record when it resolves. A Run that lives, of any process, takes it
+   * at its next step; else a new Run goes on in the same conversation. Of a Task that was accepted or discarded: a new
+   * Task from HEAD, which is the one given.
+   */
   followUp(id: TaskId, text: string): Promise<{ task: Task; settled: Promise<Settled> }>;
   /** A verification Run, or the host's checks alone when `checksOnly`. Throws `wrongState` when nothing differs from the base. */
   verify(id: TaskId): Promise<{ task: Task; settled: Promise<Settled> }>;

@@ -51,6 +51,7 @@ export function makeTask(parts: Partial<Task> = {}): Task {
     snapshotCount: 0,
     verdicts: [],
     dismissed: [],
+    messages: [],
     landings: [],
     ...parts,
   };

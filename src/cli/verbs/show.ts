@@ -21,6 +21,11 @@ export const show: VerbRunner<TargetCommand> = async ({ target }, context) => {
     section('Set-up', task.setup === undefined ? [] : setupRows(task.setup), context.paint),
     run === undefined ? '' : answerText(run, context.paint),
     files === undefined ? '' : section('Files', files.map(fileText), context.paint),
+    section(
+      'Messages not sent yet',
+      task.messages.map(({ text }) => plainLine(text)),
+      context.paint,
+    ),
     judgement(task, context.paint),
     section('Next', next, context.paint),
   ];

@@ -37,7 +37,8 @@ export function pageIntents(deps: IntentsDeps): Intents {
       await action();
       return true;
     } catch (error) {
-      await announcer.failed(what, error, taskId);
+      // Not waited for: the notification may stand for long, and the page must know now that its text was not taken.
+      void announcer.failed(what, error, taskId);
       return false;
     }
   };
@@ -49,8 +50,10 @@ export function pageIntents(deps: IntentsDeps): Intents {
       attempt('sendMessage', async () => {
         const { board } = known(deps);
         const { task, settled } = await board.core.tasks.followUp(taskId, text);
-        deps.onSent();
         void announcer.follow(task, settled);
+        if (task.id === taskId) deps.onSent();
+        // The Task was over: its message began another.
+        else run('tributary.task.openTranscript', { taskId: task.id });
       }),
     answer({ questionId, isAllowed }) {
       // Only a question of this Task: the page names it, and the page is not believed.

@@ -165,7 +165,10 @@ describe('rebuildMessages', () => {
             },
             onLive: () => undefined,
             afterTurn: () => Promise.resolve(),
-            takeMessages: async () => queue.splice(0, 1).flatMap((said) => said ?? []),
+            takeMessages: async () =>
+              queue
+                .splice(0, 1)
+                .flatMap((text) => (text === undefined || text === null ? [] : { id: 'm1', text })),
             random: () => 0,
             delay: () => Promise.resolve(),
             now: () => new Date(0),

@@ -41,7 +41,7 @@ class Rig {
       append: async (entry) => void this.entries.push(entry),
       onLive: () => undefined,
       afterTurn: async (turn) => void this.turnsChanged.push(turn),
-      takeMessages: async () => this.queue.splice(0),
+      takeMessages: async () => this.queue.splice(0).map((text, index) => ({ id: `m${index + 1}`, text })),
       random: () => 0,
       delay: async (ms) => void this.waits.push(ms),
       now: () => {
