@@ -81,7 +81,11 @@ const errorWords: Readonly<Record<ErrorCode, () => Words>> = {
       vscode.l10n.t('The records of this repository were written by a newer Tributary'),
       vscode.l10n.t('Update Tributary; this version only reads them.'),
     ),
-  wrongState: () => words(vscode.l10n.t('That is not possible in the state the Task is in'), '', 'showLog'),
+  wrongState: () =>
+    words(
+      vscode.l10n.t('That is not possible with the Task as it is now'),
+      vscode.l10n.t('Its row in the Tasks view says how it stands, and its menu what can be done.'),
+    ),
   gitMissing: () =>
     words(
       vscode.l10n.t('No git was found'),

@@ -73,7 +73,7 @@ export class Endings {
 
   async undo(task: Task): Promise<UndoOutcome> {
     return this.from(task, ['accepted'], 'undo', async (current) => {
-      const last = current.landings.filter((one) => one.undoneAt === undefined).at(-1);
+      const last = standingLanding(current);
       if (last === undefined)
         throw new TributaryError('wrongState', `task ${task.id} has no landing to undo`);
       const { records, landing } = this.deps;
@@ -298,6 +298,11 @@ export class Endings {
 function withoutPending(task: Task): Task {
   const { pending: _pending, ...rest } = task;
   return rest;
+}
+
+/** The Landing that `undo` takes back. */
+export function standingLanding(task: Task): Task['landings'][number] | undefined {
+  return task.landings.filter((one) => one.undoneAt === undefined).at(-1);
 }
 
 function nothingToLand(task: Task): TributaryError {

@@ -89,6 +89,11 @@ export class Landing {
     });
   }
 
+  /** The files that the Landing wrote, or would. */
+  async paths(id: LandingId): Promise<readonly string[]> {
+    return pathsOf(await this.deps.store.journal.load(id));
+  }
+
   /** Whether the Landing stands whole, as far as the journal knows. */
   async isLanded(id: LandingId): Promise<boolean> {
     return (await this.deps.store.journal.load(id)).state === 'landed';

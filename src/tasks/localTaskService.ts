@@ -18,7 +18,7 @@ import { currentVerdict, type Task } from '../model/task';
 import type { Transcript, TranscriptCursor, TranscriptPart } from '../model/transcript';
 import type { Store } from '../store/store';
 import { Chains } from './chains';
-import { type Endings, expectState } from './endings';
+import { type Endings, expectState, standingLanding } from './endings';
 import { findTask } from './findTask';
 import { draftAfter, FollowUps, hasBegun, instructionAfter } from './followUps';
 import type { Landing } from './landing';
@@ -378,6 +378,11 @@ export class LocalTaskService implements TaskService {
 
   async accept(id: TaskId, expected?: SeenPlan): Promise<AcceptOutcome> {
     return this.deps.endings.accept(await this.current(id), expected);
+  }
+
+  async landedPaths(id: TaskId): Promise<readonly string[]> {
+    const last = standingLanding(await this.current(id));
+    return last === undefined ? [] : this.deps.landing.paths(last.id);
   }
 
   async undo(id: TaskId): Promise<UndoOutcome> {

@@ -78,6 +78,8 @@ export interface TaskService {
   preview(id: TaskId): Promise<LandingPlan>;
   /** `expected`: the preview the user saw; when something else would land, nothing does and the outcome is `stale`. */
   accept(id: TaskId, expected?: SeenPlan): Promise<AcceptOutcome>;
+  /** What `undo` would write back; empty when there is nothing to undo. */
+  landedPaths(id: TaskId): Promise<readonly string[]>;
   undo(id: TaskId): Promise<UndoOutcome>;
   discard(id: TaskId): Promise<Task>;
   restore(id: TaskId): Promise<Task>;

@@ -164,7 +164,7 @@ describe('a Task in the editor', function () {
     const editor = await vscode.window.showTextDocument(document);
     await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), '// unsaved\n'));
     await call('tributary.task.accept');
-    assert.match(dialogs.asked[0]?.message ?? '', /unsaved changes/);
+    assert.match(dialogs.asked[0]?.message ?? '', /unsaved edits/);
     assert.ok(document.isDirty);
     assert.equal(await inCheckout(), original);
     dialogs.choose.push('Save and Continue');
@@ -272,6 +272,9 @@ describe('a Task in the editor', function () {
   it('says a failure once, in plain words', async () => {
     await call('tributary.task.undo');
     assert.equal(dialogs.said.length, 1);
-    assert.match(dialogs.said[0] ?? '', /^That is not possible in the state the Task is in/);
+    assert.match(
+      dialogs.said[0] ?? '',
+      /^That is not possible with the Task as it is now: .* Its row in the Tasks view/,
+    );
   });
 });

@@ -56,6 +56,7 @@ export class FakeTaskService {
       patch: logged('patch', method('patch')),
       preview: logged('preview', method('preview')),
       accept: logged('accept', method('accept')),
+      landedPaths: logged('landedPaths', method('landedPaths')),
       undo: logged('undo', method('undo')),
       discard: logged('discard', method('discard')),
       restore: logged('restore', method('restore')),

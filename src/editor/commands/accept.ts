@@ -8,6 +8,7 @@ import { visibleName } from '../plainWords';
 import { currentUri, stands } from '../review/review';
 import { canAccept, judgedOf } from '../taskStatus';
 import { judgedText, shown } from '../taskWords';
+import { askToSave, unsavedIn } from '../unsaved';
 import type { Command, CommandContext } from './commandContext';
 import { type Target, targetOf } from './targets';
 
@@ -29,38 +30,22 @@ export const accept: Command = {
   },
 };
 
-/** The plan once no editor holds unsaved text for a path of it; `undefined`: the user left it so. */
-async function savedPlan(context: CommandContext, target: Target): Promise<LandingPlan | undefined> {
-  const { tasks } = target.board.core;
-  const plan = await tasks.preview(target.task.id);
-  const unsaved = unsavedOn(target, plan);
+/** The plan once no editor holds unsaved text of it or of the Worktree; `undefined`: the user left it so. */
+async function savedPlan(
+  { dialogs }: CommandContext,
+  { board, task }: Target,
+): Promise<LandingPlan | undefined> {
+  const { tasks } = board.core;
+  const plan = await tasks.preview(task.id);
+  const paths = [...plan.paths, ...plan.conflicts].map(({ path }) => path);
+  const { worktreePath, packet } = task;
+  const unsaved = await unsavedIn([
+    { folder: packet.repository.root, paths },
+    ...(worktreePath === undefined ? [] : [{ folder: worktreePath }]),
+  ]);
   if (unsaved.length === 0) return plan;
-  const save = vscode.l10n.t('Save and Continue');
-  const chosen = await context.dialogs.decide(
-    vscode.l10n.t('Files that would be written have unsaved changes. Save them first?'),
-    unsaved.map(({ fileName }) => plainLine(fileName)).join('\n'),
-    save,
-  );
-  if (chosen !== save) return undefined;
-  for (const document of unsaved) {
-    if (!(await document.save())) {
-      await context.dialogs.say(
-        'warning',
-        vscode.l10n.t('{0} could not be saved, so nothing was written.', plainLine(document.fileName)),
-      );
-      return undefined;
-    }
-  }
-  return tasks.preview(target.task.id);
-}
-
-function unsavedOn({ task }: Target, plan: LandingPlan): vscode.TextDocument[] {
-  const paths = [...plan.paths, ...plan.conflicts].map(({ path }) =>
-    join(task.packet.repository.root, ...path.split('/')),
-  );
-  return vscode.workspace.textDocuments.filter(
-    ({ isDirty, uri }) => isDirty && uri.scheme === 'file' && paths.includes(uri.fsPath),
-  );
+  const question = vscode.l10n.t('Files of this change have unsaved edits. Save them first?');
+  return (await askToSave(unsaved, question, dialogs)) ? tasks.preview(task.id) : undefined;
 }
 
 /** What the user decides on: the Verdict, then every file with what happens to it. */

@@ -10,6 +10,7 @@ import { fixFinding } from './fixFinding';
 import { followUp } from './followUp';
 import { clearKey, setKey } from './key';
 import { newTask } from './newTask';
+import { callKey, isLostRow, OpenCommands } from './openCommands';
 import { openDemo } from './openDemo';
 import { openTranscript } from './openTranscript';
 import { openTerminal, openWorktree } from './openWorktree';
@@ -53,16 +54,29 @@ export const commandTable: readonly Command[] = [
   showOutput,
 ];
 
-/** Registers them all; a failure is said once. */
+/** Registers them all; a failure is said once, and what is open already is not opened again. */
 export function registerCommands(context: CommandContext): vscode.Disposable {
+  const open = new OpenCommands();
+  const run = async (command: Command, argument: unknown): Promise<void> => {
+    // Each call is a Task of its own.
+    if (command.id === newTask.id) return command.run(context, argument);
+    const key = callKey(command.id, argument, context.view.selection[0]);
+    return open.once(key, context.dialogs, (dialogs) => command.run({ ...context, dialogs }, argument));
+  };
   const registered = commandTable.map((command) =>
-    vscode.commands.registerCommand(command.id, async (argument: unknown) => {
+    vscode.commands.registerCommand(command.id, async (...given: readonly unknown[]) => {
       try {
-        await command.run(context, argument);
+        if (isLostRow(given)) await sayLostRow(context);
+        else await run(command, given[0]);
       } catch (error) {
         await context.announcer.failed(command.id, error);
       }
     }),
   );
   return vscode.Disposable.from(...registered);
+}
+
+/** Never the selected row instead: it may be another one. */
+async function sayLostRow({ dialogs }: CommandContext): Promise<void> {
+  await dialogs.say('info', vscode.l10n.t('The list was just changing, so nothing was done. Press again.'));
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { plainLine } from '../../model/plainText';
 import { isAtRest } from '../taskStatus';
 import { shown } from '../taskWords';
+import { askToSave, unsavedIn } from '../unsaved';
 import type { Command } from './commandContext';
 import { targetOf } from './targets';
 
@@ -17,20 +18,27 @@ export const undo: Command = {
       (task) => task.state === 'accepted' && isAtRest(task),
     );
     if (target === undefined) return;
-    const outcome = await target.board.core.tasks.undo(target.task.id);
-    const name = shown(target.task.packet.objective, 60);
+    const { tasks } = target.board.core;
+    const { id, packet } = target.task;
+    const paths = await tasks.landedPaths(id);
+    const unsaved = await unsavedIn([{ folder: packet.repository.root, paths }]);
+    const question = vscode.l10n.t(
+      'Files that Undo would write have unsaved edits. Save them first? Undo then writes only if they are still as they were accepted.',
+    );
+    if (unsaved.length > 0 && !(await askToSave(unsaved, question, context.dialogs))) return;
+    const outcome = await tasks.undo(id);
+    const name = shown(packet.objective, 60);
     if (outcome.kind === 'undone') {
       const message = vscode.l10n.t('Undone "{0}": your files are as before; the Task is open again.', name);
       void context.dialogs.say('info', message);
       return;
     }
-    const paths = outcome.paths.map(plainLine).join(', ');
     await context.dialogs.say(
       'warning',
       vscode.l10n.t(
         'Not undone: edited since "{0}" was accepted: {1}. Put these edits aside, then undo again.',
         name,
-        paths,
+        outcome.paths.map(plainLine).join(', '),
       ),
     );
   },
