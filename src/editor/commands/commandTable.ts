@@ -10,7 +10,7 @@ import { fixFinding } from './fixFinding';
 import { followUp } from './followUp';
 import { clearKey, setKey } from './key';
 import { newTask } from './newTask';
-import { callKey, isLostRow, OpenCommands } from './openCommands';
+import { callKey, isLostRow, isOfRow, OpenCommands } from './openCommands';
 import { openDemo } from './openDemo';
 import { openTranscript } from './openTranscript';
 import { openTerminal, openWorktree } from './openWorktree';
@@ -58,15 +58,14 @@ export const commandTable: readonly Command[] = [
 export function registerCommands(context: CommandContext): vscode.Disposable {
   const open = new OpenCommands();
   const run = async (command: Command, argument: unknown): Promise<void> => {
-    // Each call is a Task of its own.
-    if (command.id === newTask.id) return command.run(context, argument);
+    if (!isOfRow(command.id)) return command.run(context, argument);
     const key = callKey(command.id, argument, context.view.selection[0]);
     return open.once(key, context.dialogs, (dialogs) => command.run({ ...context, dialogs }, argument));
   };
   const registered = commandTable.map((command) =>
     vscode.commands.registerCommand(command.id, async (...given: readonly unknown[]) => {
       try {
-        if (isLostRow(given)) await sayLostRow(context);
+        if (isLostRow(command.id, given)) await sayLostRow(context);
         else await run(command, given[0]);
       } catch (error) {
         await context.announcer.failed(command.id, error);

@@ -49,12 +49,18 @@ export function callKey(id: string, argument: unknown, selected: unknown): strin
   return [id, taskId, runId, findingId, questionId].join(' ');
 }
 
+/** Whether a command is about a Task or something of it, and not one of the view's title bar. */
+export function isOfRow(id: string): boolean {
+  return /^tributary\.(task|finding|question)\./.test(id) && id !== 'tributary.task.new';
+}
+
 /**
  * Whether a menu of a row called, and the row was lost on the way: the editor forgets rows for a moment while it
- * refreshes those above them. It hands over two arguments then, both empty; other places give none, or something.
+ * refreshes those above them. It hands over two arguments then, both empty, as a title bar does without a focused
+ * row; palette and keys give none.
  */
-export function isLostRow(given: readonly unknown[]): boolean {
-  return given.length > 1 && given.every((one) => one === undefined || one === null);
+export function isLostRow(id: string, given: readonly unknown[]): boolean {
+  return isOfRow(id) && given.length > 1 && given.every((one) => one === undefined || one === null);
 }
 
 function subjectOf(value: unknown): Subject | undefined {

@@ -62,10 +62,12 @@ describe('commands that are open', () => {
   });
 
   it('a menu of a row that gave no row is told from the palette and from a title bar', () => {
-    assert.ok(isLostRow([undefined, undefined]));
-    assert.ok(isLostRow([null, undefined]));
-    assert.ok(!isLostRow([]));
-    assert.ok(!isLostRow([undefined]));
-    assert.ok(!isLostRow([{ taskId }, undefined]));
+    const id = 'tributary.task.stop';
+    assert.ok(isLostRow(id, [undefined, undefined]));
+    assert.ok(isLostRow(id, [null, undefined]));
+    assert.ok(!isLostRow(id, []));
+    assert.ok(!isLostRow(id, [undefined]));
+    assert.ok(!isLostRow(id, [{ taskId }, undefined]));
+    assert.ok(!isLostRow('tributary.task.new', [undefined, undefined]));
   });
 });
