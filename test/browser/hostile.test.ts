@@ -158,7 +158,7 @@ describe('text of models, files and repositories that means harm', function () {
     await window.button('Allow All in This Repository').first().click();
     await window.modalButton('Allow').click();
     await window
-      .row(/FAIL.*ready/)
+      .row(/FAIL, \d+ findings? ·/)
       .first()
       .waitFor({ timeout: 120_000 });
     await assertPlainRows();

@@ -23,7 +23,7 @@ export async function checkRoad({ editor, staged, folder, pictures, env, say }: 
       await road.watchTranscript();
       say('Its transcript streams; a command of the verifier asks, and is allowed for the repository');
       await road.allowCommands();
-      await road.waitForRow(/FAIL.*ready/);
+      await road.waitForRow(/FAIL, 1 finding ·/);
       say('The verdict is FAIL, and the finding stands under the code in the review');
       await road.fixByQuickFix(await road.seeFindingInReview());
       say('The finding was sent to an agent by its quick fix; the change is verified again');

@@ -100,7 +100,8 @@ export class MainRoad {
   /** Takes the offer to show the files that came with the fix: the review is one tab, as before. */
   async refreshReview(files: number): Promise<void> {
     const { page } = this.window;
-    await this.window.button('Refresh Review').first().click();
+    // It goes by itself after a while, so it is taken when it comes: the verification may last longer.
+    await this.window.button('Refresh Review').first().click({ timeout: agentMs });
     await page.getByRole('tab', { name: new RegExp(`^Review: .*\\(${files} files\\)`) }).waitFor();
     await page
       .getByRole('tab', { name: /^Review: / })
@@ -138,7 +139,7 @@ export class MainRoad {
 
   async restore(): Promise<void> {
     await this.rowAction('Restore');
-    await this.waitForRow('ready');
+    await this.waitForRow(/FAIL, 1 finding ·/);
     await this.picture('restored');
   }
 

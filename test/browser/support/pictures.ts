@@ -78,7 +78,7 @@ async function walk(camera: Camera): Promise<void> {
   // The notification has gone by itself meanwhile.
   await window.runCommand('Tributary: Allow Commands in This Repository');
   await window.modalButton('Allow').click();
-  await road.waitForRow(/FAIL.*ready/);
+  await road.waitForRow(/FAIL, 1 finding ·/);
   await window.row('verification').first().click();
   await window.webview().locator('.verdict').first().waitFor();
   await camera.editor('verdict');
@@ -110,14 +110,14 @@ async function endings(camera: Camera, road: MainRoad): Promise<void> {
   await window.modalButton('Accept').click();
   await road.waitForRow('accepted');
   await road.startTask();
-  await road.waitForRow(/FAIL.*ready/);
+  await road.waitForRow(/FAIL, 1 finding ·/);
   await road.startTask();
   await road.rowAction('Stop');
   await road.waitForRow('stopped');
   await road.startTask();
   await road.waitForRow(/running|thinking|reading/);
   await camera.side('tree');
-  await road.waitForRow(/FAIL.*ready/);
+  await road.waitForRow(/FAIL, 1 finding ·/);
   await road.discard();
   await camera.side('tree-ended');
 }
