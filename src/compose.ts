@@ -69,7 +69,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
       const { composeCore } = await import('./composeCore');
       return composeCore({
         directory: root,
-        settings: settings.now,
+        settings: () => settings.now,
         env: process.env,
         credentials: () => secrets.credentials(),
         permission: consent.portFor(commonDir, inbox),
@@ -99,7 +99,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const transcripts = new TranscriptPanels({ extensionUri, boards, inbox, announcer, memory, logger: log });
   const reviews = new Reviews({ boards, files, dialogs });
   const renew = (): void => {
-    boards.renew();
+    boards.retry();
     void surroundings.refreshModel();
   };
   const commands = registerCommands({

@@ -42,10 +42,11 @@ export interface CorePorts {
   readonly directory: string;
   /** The same, where it is being asked about already. */
   readonly repository?: Promise<RepositoryFacts>;
-  readonly settings: Settings;
+  /** Asked whenever something begins: a new Run goes by the settings of that moment, one that lives keeps its own. */
+  readonly settings: () => Settings;
   /** Read for git's and the model's variables; never handed to agents whole. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The key or token, asked for when the first request goes out; `undefined`: there is none. */
+  /** The key or token, asked for by each Run as it begins; `undefined`: there is none. */
   readonly credentials: () => Promise<Credentials | undefined>;
   readonly permission: PermissionPort;
   readonly appVersion: string;
@@ -88,7 +89,7 @@ export const composeCore: ComposeCore = async (ports) => {
   const withGitLock: WithGitLock = (body, { signal }) =>
     store.locks.withLock('git', body, signal === undefined ? {} : { signal });
   const parts = createGit(facts, { ...machine, withGitLock });
-  const settings = await effectiveSettings(ports.settings);
+  const settings = (): Settings => effectiveSettings(ports.settings());
   const kit = createAgentKit({ settings, env: ports.env, languageModel: modelConnection(ports) });
   const events = {
     changes: new Emitter<TaskChange>(logger),
@@ -96,7 +97,6 @@ export const composeCore: ComposeCore = async (ports) => {
     stream: new Emitter<StreamedEvent>(logger),
   };
   const records = new TaskRecords({ store, clock, changes: events.changes });
-  const rootSetting = settings.worktrees.root;
   const setup = new WorktreeSetup({
     records,
     ...parts,
@@ -108,7 +108,7 @@ export const composeCore: ComposeCore = async (ports) => {
     store,
     ...parts,
     setup,
-    ...(rootSetting === undefined ? {} : { rootSetting }),
+    rootSetting: () => settings().worktrees.root,
   });
   const landing = new Landing({ merges: parts.merges, store, now: () => records.now() });
   const endings = new Endings({ records, keeper, landing });
@@ -131,7 +131,7 @@ export const composeCore: ComposeCore = async (ports) => {
     store,
     ...parts,
     keeper,
-    scheduler: new Scheduler(settings.maxConcurrentRuns),
+    scheduler: new Scheduler(() => settings().maxConcurrentRuns),
     supervisor,
     kit,
     messages,

@@ -5,11 +5,11 @@ import type { LanguageModel } from './agent/languageModel';
 import { resolveBaseUrl } from './agent/modelTable';
 import { findRipgrep } from './agent/tools/ripgrep';
 import { TributaryError } from './base/errors';
-import type { CorePorts } from './composeCore';
+import type { CorePorts, Credentials } from './composeCore';
 import type { Changes } from './git/changes';
 import type { RepositoryFacts } from './git/repository';
 import type { Snapshots } from './git/snapshots';
-import type { Settings } from './model/settings';
+import { demoModelName, type Settings } from './model/settings';
 import { scrubbedEnvironment } from './process/environment';
 import { ownerMarkerVariable, runMarkerVariable } from './process/processTree';
 import type { RunCommand } from './process/runCommand';
@@ -85,31 +85,47 @@ export function toolSurroundings(parts: {
 }
 
 /** The settings as they work out: the demo's model goes by its own name everywhere, so that nobody takes it for a real one. */
-export async function effectiveSettings(settings: Settings): Promise<Settings> {
+export function effectiveSettings(settings: Settings): Settings {
   if (settings.model.provider !== 'demo') return settings;
-  const { demoModelName } = await import('./demo/playbook');
   return { ...settings, model: { ...settings.model, main: demoModelName, small: demoModelName } };
 }
 
-/** Connects once, at the first Run; a failure is tried again by the next. The demo's server lives as long as the process. */
+/**
+ * The connection for a Run that begins now: the last one while key and address are the same, else a new one. A
+ * failure is tried again by the next. The demo's server lives as long as the process.
+ */
 export function modelConnection(ports: CorePorts): () => Promise<LanguageModel> {
-  let connecting: Promise<LanguageModel> | undefined;
-  return () => {
-    connecting ??= (ports.settings.model.provider === 'demo' ? connectDemo() : connect(ports)).catch(
-      (error: unknown) => {
-        connecting = undefined;
+  let demo: Promise<LanguageModel> | undefined;
+  let last: { readonly to: ConnectTo; readonly model: Promise<LanguageModel> } | undefined;
+  return async () => {
+    const { model } = ports.settings();
+    if (model.provider === 'demo') {
+      demo ??= connectDemo().catch((error: unknown) => {
+        demo = undefined;
         throw error;
-      },
-    );
-    return connecting;
+      });
+      return demo;
+    }
+    const credentials = await ports.credentials();
+    if (credentials === undefined) throw new TributaryError('noCredentials', 'no key and no token is set');
+    const to = { credentials, baseUrl: resolveBaseUrl(model, ports.env) };
+    if (last === undefined || !isSame(last.to, to)) last = { to, model: connect(to) };
+    return last.model;
   };
 }
 
-async function connect(ports: CorePorts): Promise<LanguageModel> {
-  const credentials = await ports.credentials();
-  if (credentials === undefined) throw new TributaryError('noCredentials', 'no key and no token is set');
+interface ConnectTo {
+  readonly credentials: Credentials;
+  readonly baseUrl: string | undefined;
+}
+
+function isSame(a: ConnectTo, b: ConnectTo): boolean {
+  const [one, other] = [a.credentials, b.credentials];
+  return a.baseUrl === b.baseUrl && one.kind === other.kind && one.value === other.value;
+}
+
+async function connect({ credentials, baseUrl }: ConnectTo): Promise<LanguageModel> {
   const { createAnthropicModel } = await import('./agent/anthropicModel');
-  const baseUrl = resolveBaseUrl(ports.settings.model, ports.env);
   const model = createAnthropicModel({ credentials, ...(baseUrl === undefined ? {} : { baseUrl }) });
   // While git makes the Worktree; a failure comes again with the first request.
   model.warm().catch(() => undefined);

@@ -9,26 +9,29 @@ import { resolveBaseUrl, resolveModel } from './modelTable';
 import { type Role, resolveRole } from './roles/roles';
 
 export interface AgentKitDeps {
-  readonly settings: Settings;
+  readonly settings: () => Settings;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Connects at the first call; throws `noCredentials`. */
+  /** The connection that a Run which begins now is to use; throws `noCredentials`. */
   readonly languageModel: () => Promise<LanguageModel>;
 }
 
 export function createAgentKit(deps: AgentKitDeps): AgentKit {
   const { settings, env } = deps;
-  const baseUrl = resolveBaseUrl(settings.model, env);
   return {
-    role: (name) => withSilence(resolveRole(name), settings.model.apiTimeoutSeconds),
-    modelFor: (role, requested) =>
-      resolveModel({
+    role: (name) => withSilence(resolveRole(name), settings().model.apiTimeoutSeconds),
+    modelFor: (role, requested) => {
+      const { model } = settings();
+      const baseUrl = resolveBaseUrl(model, env);
+      return resolveModel({
         role: resolveRole(role.name),
-        settings: settings.model,
+        settings: model,
         env,
         ...(requested === undefined ? {} : { cliModel: requested }),
         ...(baseUrl === undefined ? {} : { baseUrl }),
-      }),
-    assemble: (request) => assemble(request, resolveRole(request.role.name), settings.model.maxOutputTokens),
+      });
+    },
+    assemble: (request) =>
+      assemble(request, resolveRole(request.role.name), settings().model.maxOutputTokens),
     toolSet: async (role, context) => (await tools()).createToolSet(role.tools, context),
     toolSpecs: async (role) => (await tools()).toolSpecs(role.tools),
     conversation: rebuildMessages,

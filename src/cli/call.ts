@@ -60,7 +60,7 @@ async function openCore(
   const compose = await loading;
   return compose({
     directory: command.repo ?? host.directory,
-    settings,
+    settings: () => settings,
     env: host.env,
     credentials: () => Promise.resolve(credentialsOf(host.env)),
     permission: new CliPermission({

@@ -105,7 +105,10 @@ export class WindowBoards implements Boards {
       this.places = places;
       this.searched = true;
       for (const { commonDir } of left) await this.close(commonDir);
-      for (const place of places) await this.openIfMade(place);
+      for (const place of places) {
+        await this.follow(place);
+        await this.openIfMade(place);
+      }
       this.changed.fire();
     });
   }
@@ -121,9 +124,8 @@ export class WindowBoards implements Boards {
     return opening;
   }
 
-  /** Settings or key changed: every core is made anew, at once or when its Runs have ended. */
-  renew(): void {
-    for (const board of this.open.values()) board.renew();
+  /** Settings or key changed: what could not be opened may be now. */
+  retry(): void {
     if (this.failures.size > 0) void this.refresh();
   }
 
@@ -164,6 +166,19 @@ export class WindowBoards implements Boards {
     }
   }
 
+  /** Its checkout left the window and another one of the repository is there: an open board goes over to that. */
+  private async follow(place: RepositoryPlace): Promise<void> {
+    const board = this.open.get(place.commonDir);
+    if (board === undefined || board.root === place.root) return;
+    try {
+      await board.moveTo(place);
+    } catch (error) {
+      // Better none than one that writes where the window does not look; `openIfMade` tries again and says why.
+      this.deps.logger.error('a board could not follow its repository', { repository: place.root, error });
+      await this.close(place.commonDir);
+    }
+  }
+
   /** A command line, or another window, may make the board later. */
   private watch(place: RepositoryPlace): void {
     const id = place.commonDir;
@@ -178,16 +193,18 @@ export class WindowBoards implements Boards {
     const id = place.commonDir;
     const board = new LiveBoard({
       place,
-      compose: () => this.deps.compose(place),
+      compose: this.deps.compose,
       logger: this.deps.logger,
       onProblem: this.deps.onProblem,
       onChange: () => this.changed.fire(),
     });
     await board.start();
-    if (this.isDisposed || !this.places.some((one) => one.commonDir === id)) {
+    const now = this.places.find((one) => one.commonDir === id);
+    if (this.isDisposed || now === undefined) {
       await board.dispose();
       throw new Error(`the repository has left the window: ${place.root}`);
     }
+    if (now.root !== board.root) await board.moveTo(now);
     this.failures.delete(id);
     this.unwatch(id);
     this.open.set(id, board);

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SerialQueue } from '../base/async';
 import { type Disposable, DisposableStack } from '../base/disposable';
 import { Emitter, type Event } from '../base/emitter';
 import type { Logger } from '../base/logger';
@@ -14,7 +13,7 @@ import type { OpenBoard, RepositoryPlace } from './boards';
 
 export interface LiveBoardDeps {
   readonly place: RepositoryPlace;
-  readonly compose: () => Promise<Core>;
+  readonly compose: (place: RepositoryPlace) => Promise<Core>;
   readonly logger: Logger;
   readonly onProblem: (problem: StoreProblem) => void;
   /** Its Tasks, or the core itself, changed. */
@@ -23,13 +22,17 @@ export interface LiveBoardDeps {
 
 /** Milliseconds between looks at Runs of other processes: one that was killed writes nothing more. */
 const foreignPollMs = 15_000;
-/** Milliseconds between looks whether a core that is out of date may be replaced. */
-const renewPollMs = 500;
+/** Milliseconds between looks whether a core that was replaced has ended what it began. */
+const retirePollMs = 500;
 
-/** A board of this window with what was last heard of its Tasks. Its core may be replaced while nothing runs. */
+interface RunningCore {
+  readonly core: Core;
+  readonly subscriptions: DisposableStack;
+}
+
+/** A board of this window with what was last heard of its Tasks. Its core is replaced when its checkout is another one. */
 export class LiveBoard implements OpenBoard, Disposable {
   readonly id: string;
-  readonly label: string;
   readonly onDidChangeTask: Event<TaskChange>;
   readonly onDidAppendEntry: Event<AppendedEntry>;
   readonly onDidStream: Event<StreamedEvent>;
@@ -38,24 +41,34 @@ export class LiveBoard implements OpenBoard, Disposable {
   private readonly changes: Emitter<TaskChange>;
   private readonly entries: Emitter<AppendedEntry>;
   private readonly stream: Emitter<StreamedEvent>;
-  private current: { readonly core: Core; readonly subscriptions: DisposableStack } | undefined;
+  private place: RepositoryPlace;
+  private current: RunningCore | undefined;
+  /** Replaced, and still ending what they began. */
+  private readonly retiring = new Map<RunningCore, Promise<void>>();
+  private readonly goneWhileBusy = new Set<TaskId>();
   private storeProblems: readonly StoreProblem[] = [];
   private foreignPoll: NodeJS.Timeout | undefined;
-  private renewPoll: NodeJS.Timeout | undefined;
-  private readonly replacing = new SerialQueue();
-  private renewals = 0;
   private isDisposed = false;
 
   constructor(deps: LiveBoardDeps) {
     this.deps = deps;
     this.id = deps.place.commonDir;
-    this.label = deps.place.label;
+    this.place = deps.place;
     this.changes = new Emitter(deps.logger);
     this.entries = new Emitter(deps.logger);
     this.stream = new Emitter(deps.logger);
     this.onDidChangeTask = this.changes.event;
     this.onDidAppendEntry = this.entries.event;
     this.onDidStream = this.stream.event;
+  }
+
+  get label(): string {
+    return this.place.label;
+  }
+
+  /** The checkout that new Tasks start from and that accepted ones land in. */
+  get root(): string {
+    return this.place.root;
   }
 
   get core(): Core {
@@ -78,17 +91,12 @@ export class LiveBoard implements OpenBoard, Disposable {
 
   /** Whether something that was begun in this window still goes on with the Task: a Run, or what follows it. */
   isBusy(id: TaskId): boolean {
-    return this.current?.core.tasks.isBusy(id) === true;
-  }
-
-  /** Whether a core that is out of date still answers. */
-  get isRenewing(): boolean {
-    return this.renewals > 0;
+    return this.cores().some((core) => core.tasks.isBusy(id));
   }
 
   /** Loads the core and brings the board to what is true: dead Runs are `interrupted` from here on. */
   async start(): Promise<void> {
-    const core = await this.deps.compose();
+    const core = await this.deps.compose(this.place);
     const subscriptions = new DisposableStack();
     // Before the first listing, so that nothing falls between the two.
     subscriptions.add(core.tasks.onDidChangeTask((change) => this.take(change)));
@@ -97,7 +105,7 @@ export class LiveBoard implements OpenBoard, Disposable {
     this.current = { core, subscriptions };
     try {
       await this.list(core);
-      subscriptions.add(core.tasks.follow());
+      subscriptions.add(core.tasks.follow((id) => this.forget(id)));
     } catch (error) {
       this.current = undefined;
       subscriptions.dispose();
@@ -107,51 +115,57 @@ export class LiveBoard implements OpenBoard, Disposable {
     this.pollForeign();
   }
 
-  /** Replaces the core as soon as nothing that was begun here goes on. */
-  renew(): void {
-    clearTimeout(this.renewPoll);
-    if (this.isDisposed) return;
-    if (this.current?.core.tasks.isBusy() === true) {
-      this.renewPoll = setTimeout(() => this.renew(), renewPollMs);
-      return;
-    }
-    this.renewals += 1;
-    // One after the other: the newest settings make the core that stays.
-    void this.replacing
-      .run(() => this.replace())
-      .finally(() => {
-        this.renewals -= 1;
-      });
+  /** Another checkout of the repository: what is new begins there at once, Runs that live end where they began. */
+  async moveTo(place: RepositoryPlace): Promise<void> {
+    const old = this.current;
+    this.place = place;
+    await this.start();
+    if (old !== undefined) this.retiring.set(old, this.retire(old));
+    this.deps.onChange();
   }
 
   async dispose(): Promise<void> {
     this.isDisposed = true;
     clearTimeout(this.foreignPoll);
-    clearTimeout(this.renewPoll);
-    await this.current?.core.dispose();
+    await Promise.all([
+      this.current?.core.dispose(),
+      ...[...this.retiring.keys()].map(({ core }) => core.dispose()),
+    ]);
     this.current?.subscriptions.dispose();
+    await Promise.all(this.retiring.values());
     for (const emitter of [this.changes, this.entries, this.stream]) emitter.dispose();
   }
 
-  /** The old core answers until the new one stands; one that cannot be made leaves the old one in place. */
-  private async replace(): Promise<void> {
-    if (this.isDisposed) return;
-    const old = this.current;
+  private cores(): readonly Core[] {
+    const all = this.current === undefined ? this.retiring.keys() : [this.current, ...this.retiring.keys()];
+    return [...all].map(({ core }) => core);
+  }
+
+  private async retire(old: RunningCore): Promise<void> {
+    while (old.core.tasks.isBusy() && !this.isDisposed) await pause(retirePollMs);
     try {
-      await this.start();
-      this.deps.onChange();
+      await old.core.dispose();
     } catch (error) {
-      this.current = old;
-      this.deps.logger.error('a core could not be replaced', { repository: this.label, error });
-      return;
+      this.deps.logger.error('a core that was replaced could not be closed', {
+        repository: this.label,
+        error,
+      });
     }
-    // A command may have begun something on the old one meanwhile.
-    while (old?.core.tasks.isBusy() === true && !this.isDisposed) await pause(renewPollMs);
-    await old?.core.dispose();
-    old?.subscriptions.dispose();
+    old.subscriptions.dispose();
+    this.retiring.delete(old);
+  }
+
+  /** The Task's record is gone from the disk. One that something of this window is at work on shows until that ends. */
+  private forget(id: TaskId): void {
+    if (this.isBusy(id)) {
+      this.goneWhileBusy.add(id);
+      this.pollForeign();
+    } else if (this.known.delete(id)) this.deps.onChange();
   }
 
   private async list(core: Core): Promise<void> {
+    // What comes while the list is read need not be in it.
+    const before = [...this.known.keys()];
     const { tasks, problems } = await core.tasks.list();
     for (const problem of problems) {
       this.deps.logger.warn(problem.message, { path: problem.path });
@@ -159,6 +173,8 @@ export class LiveBoard implements OpenBoard, Disposable {
     }
     this.storeProblems = problems;
     for (const task of tasks) this.known.set(task.id, task);
+    const there = new Set([...tasks.map(({ id }) => id), ...problems.map(({ taskId }) => taskId)]);
+    for (const id of before) if (!there.has(id)) this.forget(id);
   }
 
   private take(change: TaskChange): void {
@@ -171,9 +187,10 @@ export class LiveBoard implements OpenBoard, Disposable {
   /** While a Run of another process lives, its owner is looked at now and then; the listing settles dead ones. */
   private pollForeign(): void {
     if (this.foreignPoll !== undefined || this.isDisposed) return;
-    if (!this.tasks.some((task) => task.runs.some(isForeign))) return;
+    if (this.goneWhileBusy.size === 0 && !this.tasks.some((task) => task.runs.some(isForeign))) return;
     this.foreignPoll = setTimeout(() => {
       this.foreignPoll = undefined;
+      this.goneWhileBusy.clear();
       void this.lookAgain();
     }, foreignPollMs);
   }

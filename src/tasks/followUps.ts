@@ -15,7 +15,7 @@ export interface FollowUpsDeps {
   readonly records: TaskRecords;
   readonly endings: Endings;
   readonly messages: WaitingMessages;
-  readonly settings: Settings;
+  readonly settings: () => Settings;
 }
 
 /** Runs that go on in a Task's conversation with the messages that wait for it. */
@@ -33,7 +33,7 @@ export class FollowUps {
     const open = task.state === 'open' ? task : await this.deps.endings.restore(task);
     const spec = await this.specOf(open);
     const body = (signal: AbortSignal): Promise<Settled> =>
-      this.settling.author(open, spec, this.deps.settings.verify.when, signal);
+      this.settling.author(open, spec, this.deps.settings().verify.when, signal);
     return { task: open, body };
   }
 

@@ -61,7 +61,7 @@ export interface TaskServiceDeps {
   readonly verification: Verification;
   readonly kit: AgentKit;
   readonly messages: WaitingMessages;
-  readonly settings: Settings;
+  readonly settings: () => Settings;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly delay: (ms: number) => Promise<void>;
@@ -206,7 +206,7 @@ export class LocalTaskService implements TaskService {
       ...(request.model === undefined ? {} : { model: request.model }),
     };
     return this.chain(task, (signal) =>
-      this.settling.author(task, spec, request.verify ?? this.deps.settings.verify.when, signal),
+      this.settling.author(task, spec, request.verify ?? this.deps.settings().verify.when, signal),
     );
   }
 
@@ -293,8 +293,8 @@ export class LocalTaskService implements TaskService {
     return tree === undefined ? undefined : this.deps.repository.readFile(tree, path);
   }
 
-  follow(): Disposable {
-    return this.deps.store.tasks.watch((id) => void this.tellOf(id));
+  follow(onGone?: (id: TaskId) => void): Disposable {
+    return this.deps.store.tasks.watch((id) => void this.tellOf(id, onGone));
   }
 
   async resume(id: TaskId): Promise<Started> {
@@ -311,7 +311,7 @@ export class LocalTaskService implements TaskService {
     if (last?.kind === 'verify') return this.verify(id);
     const spec = await this.goingOn(task, last);
     return this.chain(task, (signal) =>
-      this.settling.author(task, spec, this.deps.settings.verify.when, signal),
+      this.settling.author(task, spec, this.deps.settings().verify.when, signal),
     );
   }
 
@@ -407,7 +407,7 @@ export class LocalTaskService implements TaskService {
   }
 
   /** A record that somebody saved, perhaps another process: shown once for each time it really changed. */
-  private async tellOf(id: TaskId): Promise<void> {
+  private async tellOf(id: TaskId, onGone: ((id: TaskId) => void) | undefined): Promise<void> {
     try {
       const task = await this.deps.store.tasks.load(id);
       if (this.deps.records.isKnown(task)) return;
@@ -416,7 +416,8 @@ export class LocalTaskService implements TaskService {
         event: { v: 1, at: task.changedAt, taskId: id, type: 'task.changed', state: task.state },
       });
     } catch (error) {
-      this.deps.logger.warn('a task that changed could not be read', { id, error });
+      if (error instanceof TributaryError && error.code === 'unknownId') onGone?.(id);
+      else this.deps.logger.warn('a task that changed could not be read', { id, error });
     }
   }
 

@@ -1,12 +1,12 @@
 import { cancelled, throwIfCancelled } from '../base/async';
 
-/** Slots for Runs of this process; whoever waits gets one in order of asking. */
+/** Slots for Runs of this process; whoever waits gets one in order of asking. The limit may change at any time. */
 export class Scheduler {
-  private readonly limit: number;
+  private readonly limit: () => number;
   private readonly waiting: Array<() => void> = [];
   private taken = 0;
 
-  constructor(limit: number) {
+  constructor(limit: () => number) {
     this.limit = limit;
   }
 
@@ -26,11 +26,7 @@ export class Scheduler {
 
   private async enter(signal: AbortSignal): Promise<void> {
     throwIfCancelled(signal);
-    if (this.taken < this.limit) {
-      this.taken += 1;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
+    const waits = new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
         this.waiting.splice(this.waiting.indexOf(admit), 1);
         reject(cancelled());
@@ -42,12 +38,23 @@ export class Scheduler {
       signal.addEventListener('abort', onAbort, { once: true });
       this.waiting.push(admit);
     });
+    this.admit();
+    await waits;
   }
 
   private leave(): void {
-    const next = this.waiting.shift();
-    // A slot that is handed on stays taken, so that nobody can slip in between.
-    if (next) next();
-    else this.taken -= 1;
+    this.taken -= 1;
+    this.admit();
+  }
+
+  /** Fills the slots that there are now; those who came first go first. */
+  private admit(): void {
+    const limit = this.limit();
+    while (this.taken < limit) {
+      const next = this.waiting.shift();
+      if (next === undefined) return;
+      this.taken += 1;
+      next();
+    }
   }
 }

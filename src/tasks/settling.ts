@@ -13,7 +13,7 @@ export interface SettlingDeps {
   readonly road: RunRoad;
   readonly endings: Endings;
   readonly verification: Verification;
-  readonly settings: Settings;
+  readonly settings: () => Settings;
 }
 
 /** What follows from what: a Run, its verification, a fix, the end of a Task in which nothing changed. */
@@ -69,7 +69,7 @@ export class Settling {
 
   /** A fix Run, then a verification, until nothing is left to mend or the rounds are used up. */
   async fixRounds(task: Task, first: string, signal: AbortSignal): Promise<Settled> {
-    const rounds = Math.max(1, this.deps.settings.verify.fixRounds);
+    const rounds = Math.max(1, this.deps.settings().verify.fixRounds);
     const runs: Run[] = [];
     let current = task;
     let verdict: Verdict | undefined;

@@ -90,8 +90,8 @@ export interface TaskService {
   baseFile(id: TaskId, path: string): Promise<Uint8Array | undefined>;
   /** The same in the newest Snapshot, or in the tree that the current Verdict holds for; `undefined` too when there is neither. */
   taskFile(id: TaskId, version: 'snapshot' | 'verdict', path: string): Promise<Uint8Array | undefined>;
-  /** Also tells of what other processes do with the board, as `task.changed`, until disposed. */
-  follow(): Disposable;
+  /** Also tells of what other processes do with the board, as `task.changed`, until disposed; `onGone`: a Task's record is there no more. */
+  follow(onGone?: (id: TaskId) => void): Disposable;
 
   /** Aborts what runs here with `shutdown` and waits until its records are written. */
   dispose(): Promise<void>;

@@ -18,7 +18,7 @@ export interface WorktreeKeeperDeps {
   readonly snapshots: Snapshots;
   readonly setup: WorktreeSetup;
   /** `tributary.worktrees.root`. */
-  readonly rootSetting?: string;
+  readonly rootSetting: () => string | undefined;
 }
 
 /** A Task whose Worktree stands: both names are set. */
@@ -70,7 +70,7 @@ export class WorktreeKeeper {
   /** Chooses a free name and records it as `creating`, so that no other process takes it. */
   async reserve(slug: string, task: Task): Promise<TaskWithWorktree & { readonly slug: string }> {
     const { store, worktrees, records } = this.deps;
-    const { root } = await worktrees.chooseRoot(this.deps.rootSetting);
+    const { root } = await worktrees.chooseRoot(this.deps.rootSetting());
     return store.locks.withLock('names', async () => {
       const taken = new Set((await store.worktrees.list()).map((known) => known.branch));
       const chosen = await worktrees.chooseName(root, slug || task.id, (candidate) =>

@@ -1,6 +1,7 @@
 import { Emitter } from '../../src/base/emitter';
 import { TributaryError } from '../../src/base/errors';
 import type { Core, CorePorts } from '../../src/composeCore';
+import type { TaskId } from '../../src/model/ids';
 import type { AppendedEntry, StreamedEvent, TaskChange } from '../../src/tasks/taskApi';
 import type { TaskService } from '../../src/tasks/taskService';
 
@@ -20,6 +21,8 @@ export class FakeTaskService {
   ports: CorePorts | undefined;
   isDisposed = false;
   onDispose: () => void = () => undefined;
+  /** Tells whoever follows the board that a record is gone. */
+  gone: (id: TaskId) => void = () => undefined;
   readonly service: TaskService;
 
   constructor(script: Script = {}) {
@@ -63,7 +66,10 @@ export class FakeTaskService {
       dismiss: logged('dismiss', method('dismiss')),
       baseFile: logged('baseFile', method('baseFile')),
       taskFile: logged('taskFile', method('taskFile')),
-      follow: () => ({ dispose: () => undefined }),
+      follow: (onGone) => {
+        this.gone = onGone ?? this.gone;
+        return { dispose: () => undefined };
+      },
       dispose: () => Promise.resolve(),
     };
   }

@@ -59,7 +59,7 @@ describe('the core over real git, the real SDK and a strict server', () => {
   const open = async (): Promise<Core> => {
     const core = await composeCore({
       directory: repo.root,
-      settings: settingsSchema.parse({ model: { baseUrl: server.url } }),
+      settings: () => settingsSchema.parse({ model: { baseUrl: server.url } }),
       env: process.env,
       credentials: async () => ({ kind: 'apiKey', value: 'test-key' }),
       permission: { ask: async (): Promise<PermissionDecision> => ({ kind: 'allowed', by: 'test' }) },

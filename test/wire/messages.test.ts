@@ -42,7 +42,7 @@ describe('a message to the agent of a Task', () => {
   const open = async (): Promise<Core> => {
     const core = await composeCore({
       directory: repo.root,
-      settings: settingsSchema.parse({ model: { baseUrl: server.url } }),
+      settings: () => settingsSchema.parse({ model: { baseUrl: server.url } }),
       env: {},
       credentials: async () => (key === undefined ? undefined : { kind: 'apiKey', value: key }),
       permission: { ask: async () => ({ kind: 'allowed', by: 'test' }) },

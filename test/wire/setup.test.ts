@@ -24,7 +24,7 @@ describe('set-up commands in the core', () => {
     await appendFile(log, '');
     core = await composeCore({
       directory: repo.root,
-      settings: settingsSchema.parse({ model: { baseUrl: server.url } }),
+      settings: () => settingsSchema.parse({ model: { baseUrl: server.url } }),
       env: { ...process.env, LOG: log },
       credentials: async () => ({ kind: 'apiKey', value: 'test-key' }),
       permission: { ask: async () => ({ kind: 'allowed', by: 'test' }) },

@@ -94,9 +94,8 @@ describe('roles', () => {
   it('wait 120 s in silence, and 900 s for those who judge, unless a setting says longer', () => {
     const kit = (seconds?: number) =>
       createAgentKit({
-        settings: settingsSchema.parse({
-          model: seconds === undefined ? {} : { apiTimeoutSeconds: seconds },
-        }),
+        settings: () =>
+          settingsSchema.parse({ model: seconds === undefined ? {} : { apiTimeoutSeconds: seconds } }),
         env: {},
         languageModel: () => Promise.reject(new Error('unused')),
       });

@@ -264,7 +264,7 @@ describe('what run asks for', () => {
     const host = storyHost();
     host.env = {};
     assert.equal(await host.run('run', 'Fix it', '--demo'), 1);
-    assert.equal(host.fake.ports?.settings.model.provider, 'demo');
+    assert.equal(host.fake.ports?.settings().model.provider, 'demo');
     assert.ok(host.fake.calls.some(([method]) => method === 'start'));
   });
 
@@ -278,8 +278,8 @@ describe('what run asks for', () => {
     };
     await host.run('run', 'Fix it');
     const { ports } = host.fake;
-    assert.equal(ports?.settings.model.baseUrl, 'http://127.0.0.1:9');
-    assert.equal(ports?.settings.model.main, 'm');
+    assert.equal(ports?.settings().model.baseUrl, 'http://127.0.0.1:9');
+    assert.equal(ports?.settings().model.main, 'm');
     assert.deepEqual(await ports?.credentials(), { kind: 'authToken', value: 'token' });
   });
 

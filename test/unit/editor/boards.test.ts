@@ -43,7 +43,7 @@ describe('the boards of a window', () => {
     };
     const core = await fake.compose({
       directory: root,
-      settings: settingsOfTest,
+      settings: () => settingsOfTest,
       env: {},
       credentials: async () => undefined,
       permission: { ask: async () => ({ kind: 'denied', by: 'test', reason: '' }) },
@@ -165,29 +165,81 @@ describe('the boards of a window', () => {
     assert.equal(boards.all.length, 1);
   });
 
-  it('get a new core when settings change, but not while something goes on', async () => {
+  it('that cannot be opened are tried again when settings or the key changed; the open ones keep their core', async () => {
+    failure = new TributaryError('gitTooOld', 'git 2.0');
     folders = [await repository('a', true)];
     await boards.refresh();
-    const first = boards.all[0]?.core;
-    isBusy = true;
-    boards.renew();
-    assert.equal(boards.all[0]?.core, first);
-    isBusy = false;
-    boards.renew();
-    await new Promise<void>((resolve) => {
-      boards.onDidChange(() => resolve());
-    });
-    assert.notEqual(boards.all[0]?.core, first);
-    await waitUntil(() => disposed === 1);
+    failure = undefined;
+    boards.retry();
+    await waitUntil(() => boards.all.length === 1);
+    const core = boards.all[0]?.core;
+    boards.retry();
+    await boards.refresh();
+    assert.equal(boards.all[0]?.core, core);
   });
 
-  it('keep one core and no other when settings change twice at once', async () => {
+  it('go over to the checkout that is left of their repository at once, while what runs ends where it began', async () => {
+    const root = await repository('a', true);
+    const author = ['-c', 'user.name=t', '-c', 'user.email=t@localhost'];
+    await run('git', [...author, 'commit', '-q', '--allow-empty', '-m', 'x'], { cwd: root });
+    const linked = join(folder, 'linked');
+    await run('git', ['worktree', 'add', '-q', linked], { cwd: root });
+    folders = [root, linked];
+    await boards.refresh();
+    const task = makeTask();
+    isBusy = true;
+    folders = [linked];
+    await boards.refresh();
+    const board = boards.all[0] ?? assert.fail('no board');
+    assert.deepEqual(opened, [root, linked]);
+    assert.deepEqual([board.root, board.label, disposed], [linked, 'linked', 0]);
+    assert.ok(board.isBusy(task.id));
+    let heard = 0;
+    board.onDidChangeTask(() => {
+      heard += 1;
+    });
+    fakes[0]?.changes.fire({
+      task,
+      event: { v: 1, at, taskId: task.id, type: 'task.changed', state: 'open' },
+    });
+    assert.equal(heard, 1);
+    isBusy = false;
+    await waitUntil(() => disposed === 1);
+    assert.equal(fakes[0]?.listenerCount, 0);
+  });
+
+  it('are closed when they cannot go over to the checkout that is left', async () => {
+    const root = await repository('a', true);
+    const author = ['-c', 'user.name=t', '-c', 'user.email=t@localhost'];
+    await run('git', [...author, 'commit', '-q', '--allow-empty', '-m', 'x'], { cwd: root });
+    const linked = join(folder, 'linked');
+    await run('git', ['worktree', 'add', '-q', linked], { cwd: root });
+    folders = [root, linked];
+    await boards.refresh();
+    failure = new TributaryError('gitTooOld', 'git 2.0');
+    folders = [linked];
+    await boards.refresh();
+    assert.deepEqual(
+      [boards.all.length, boards.problems.map(({ code }) => code), disposed],
+      [0, ['gitTooOld'], 1],
+    );
+  });
+
+  it('forget a Task whose record is gone from the disk, but not one that is at work in this window', async () => {
     folders = [await repository('a', true)];
     await boards.refresh();
-    boards.renew();
-    boards.renew();
-    await waitUntil(() => disposed === 2);
-    assert.equal(fakes.filter(({ listenerCount }) => listenerCount > 0).length, 1);
+    const { id } = makeTask();
+    isBusy = true;
+    fakes[0]?.gone(id);
+    assert.equal(boards.find(id)?.task.id, id);
+    isBusy = false;
+    let changes = 0;
+    boards.onDidChange(() => {
+      changes += 1;
+    });
+    fakes[0]?.gone(id);
+    assert.equal(boards.find(id), undefined);
+    assert.equal(changes, 1);
   });
 
   it('are all closed at the end', async () => {

@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 
 describe('Scheduler', () => {
   it('runs at most as many Runs as there are slots, the others in order of asking', async () => {
-    const scheduler = new Scheduler(2);
+    const scheduler = new Scheduler(() => 2);
     const gates = [gate(), gate(), gate(), gate()];
     const started: number[] = [];
     const all = gates.map((one, index) =>
@@ -37,14 +37,39 @@ describe('Scheduler', () => {
     assert.equal(scheduler.runningCount, 0);
   });
 
+  it('goes by the limit of now: a lowered one admits nobody before enough have ended, a raised one more at once', async () => {
+    let limit = 2;
+    const scheduler = new Scheduler(() => limit);
+    const gates = [gate(), gate(), gate(), gate(), gate()];
+    const started: number[] = [];
+    const all = gates.map((one, index) =>
+      scheduler.inSlot(async () => {
+        started.push(index);
+        await one.opened;
+      }, never),
+    );
+    limit = 1;
+    gates[0]?.open();
+    await all[0];
+    await turn();
+    assert.deepEqual(started, [0, 1]);
+    limit = 3;
+    gates[1]?.open();
+    await all[1];
+    await turn();
+    assert.deepEqual(started, [0, 1, 2, 3, 4]);
+    for (const one of gates) one.open();
+    await Promise.all(all);
+  });
+
   it('gives a slot back when a Run throws', async () => {
-    const scheduler = new Scheduler(1);
+    const scheduler = new Scheduler(() => 1);
     await assert.rejects(scheduler.inSlot(async () => Promise.reject(new Error('broken')), never));
     assert.equal(await scheduler.inSlot(async () => 'next', never), 'next');
   });
 
   it('lets go of a Run that is stopped while it waits, without losing the slot', async () => {
-    const scheduler = new Scheduler(1);
+    const scheduler = new Scheduler(() => 1);
     const first = gate();
     const holding = scheduler.inSlot(() => first.opened, never);
     const stop = new AbortController();
