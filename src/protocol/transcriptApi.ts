@@ -99,6 +99,8 @@ export const factsSchema = z.object({
     }),
   ),
   verdict: verdictSchema.optional(),
+  /** Messages to the agent that no transcript holds yet, oldest first, shortened. */
+  unsent: z.array(z.string()),
   /** Findings of `verdict` that were set aside. */
   dismissed: z.array(z.string()),
   /** Questions of the Task's Runs that wait for an answer and can be answered here. */

@@ -5,6 +5,7 @@ import { t } from '../words';
 import { usePage } from './context';
 import { type Waiting, WaitingLine } from './question';
 import { Button } from './small';
+import { Unsent } from './unsent';
 
 interface Props {
   readonly facts: Facts;
@@ -23,6 +24,7 @@ export function Footer({ facts, draft, onDraft, onLeave, inSight, onShow }: Foot
   return (
     <footer class="footer">
       <WaitingLine waiting={facts.waiting} inSight={inSight} onShow={onShow} />
+      <Unsent texts={facts.unsent} />
       <FollowUp facts={facts} draft={draft} onDraft={onDraft} onLeave={onLeave} />
     </footer>
   );
@@ -82,7 +84,9 @@ function FollowUp({ facts, draft, onDraft, onLeave }: Props): JSX.Element {
           ? t('A run is at work: it gets this at its next step, else a follow-up run does.')
           : facts.task.state === 'open'
             ? t('Starts a follow-up run in the same worktree.')
-            : t('This task has ended: a message takes it up again.')}{' '}
+            : facts.task.state === 'closed'
+              ? t('This task has ended: a message takes it up again.')
+              : t('This task is over: a message begins a new one from HEAD.')}{' '}
         {t('Ctrl+Enter sends.')}
       </p>
     </div>

@@ -14,6 +14,9 @@ export interface FactsInput {
   readonly pending: readonly PermissionQuestion[];
 }
 
+/** Characters of a message that waits: enough to know it by. */
+const longestUnsent = 300;
+
 /** Everything the page shows beside the entries; picked field by field, so that nothing else gets there. */
 export function pageFacts({ task, run, feed, pending }: FactsInput): Omit<Facts, 'serial' | 'now'> {
   const verdict = verdictFor(task, run);
@@ -39,6 +42,7 @@ export function pageFacts({ task, run, feed, pending }: FactsInput): Omit<Facts,
       ...(one.parentToolCallId === undefined ? {} : { parentToolCallId: one.parentToolCallId }),
     })),
     ...(verdict === undefined ? {} : { verdict }),
+    unsent: task.messages.map(({ text }) => text.slice(0, longestUnsent)),
     dismissed: task.dismissed
       .filter(({ runId }) => runId === verdict?.runId)
       .map(({ findingId }) => findingId),

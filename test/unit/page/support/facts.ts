@@ -29,6 +29,7 @@ export function factsFor(runId: RunId, serial: number, changes: Partial<Facts> =
       problems: [],
     },
     runs: [{ id: runId, kind: 'first', agent: 'general', state: 'running' }],
+    unsent: [],
     dismissed: [],
     waiting: [],
     now: at,
