@@ -113,10 +113,11 @@ describe('text of models, files and repositories that means harm', function () {
     const notice = window.notification('wants to run a long command');
     await notice.waitFor();
     await notice.getByRole('button', { name: 'Show…' }).click();
-    const asked = window.webview().locator('.waiting-command');
-    await asked.waitFor();
+    const allow = window.webview().locator('.question').getByRole('button', { name: 'Allow', exact: true });
+    await allow.waitFor();
+    const asked = window.webview().locator('.question .command').last();
     assert.match((await asked.textContent()) ?? '', /; echo the end$/);
-    await window.webview().locator('.waiting').getByRole('button', { name: 'Allow' }).click();
+    await allow.click();
   });
 
   it('runs nothing in the transcript and keeps its layout', async () => {
