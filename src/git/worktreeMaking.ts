@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { throwIfCancelled } from '../base/async';
 import { errnoOf, TributaryError, toTributaryError } from '../base/errors';
 import { type Checkout, findAdminDirectory, inCheckout, realParent } from './checkouts';
+import { kindOf } from './gitErrors';
 import { zeroName } from './objectNames';
 import { decodePath } from './parsers/pathBytes';
 import { parseWorktreeList } from './parsers/worktreeList';
@@ -135,7 +136,7 @@ async function takeBranch(
     await git({ cwd: facts.root, args: ['update-ref', branch, commit, zeroName(commit)] });
   } catch (error) {
     const tip = await tipOf(git, facts, branch);
-    if (isBranchInUse(error)) {
+    if (kindOf(error) === 'refExists') {
       if (tip === undefined || !mayReuseBranch) throw branchInUse(branch, 'it exists');
       return proveReusable(git, facts, { branch, commit, tip });
     }
@@ -144,10 +145,6 @@ async function takeBranch(
     throw error;
   }
   undo.push(remove);
-}
-
-function isBranchInUse(error: unknown): boolean {
-  return error instanceof TributaryError && error.code === 'branchInUse';
 }
 
 async function tipOf(git: Git, facts: RepositoryFacts, branch: string): Promise<string | undefined> {
