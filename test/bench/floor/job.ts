@@ -7,13 +7,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Anthropic from '@anthropic-ai/sdk';
 import { ask, bareClient, git } from './bare';
-import { begin, end, look } from './sameGit';
+import { begin, look } from './sameGit';
 
 const [path = '', branch = '', ripgrep = 'rg', mode] = process.argv.slice(2);
-const files =
+const { files } =
   mode === 'git'
     ? await begin(path, branch)
-    : await git(process.cwd(), 'worktree', 'add', '--quiet', '-b', branch, path, 'HEAD');
+    : { files: await git(process.cwd(), 'worktree', 'add', '--quiet', '-b', branch, path, 'HEAD') };
 const client = bareClient();
 const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Say good day' }];
 for (let snapshots = 0; ; ) {
@@ -35,7 +35,8 @@ for (let snapshots = 0; ; ) {
   if (mayHaveChanged && mode === 'git') await look(path, branch);
   messages.push({ role: 'user', content: results });
 }
-if (mode === 'git') await end(path, branch);
+// The product looks once more when the Run is over.
+if (mode === 'git') await look(path, branch);
 
 async function use({ name, input }: Anthropic.ToolUseBlock): Promise<string> {
   const text = (key: string): string => String(Reflect.get(Object(input), key));

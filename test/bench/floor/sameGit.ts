@@ -3,8 +3,8 @@ import { copyFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gitWith } from './bare';
 
-/** A worktree on a branch of its own, locked and proven; answers when its files come, as the product does. */
-export async function begin(path: string, branch: string): Promise<Promise<unknown>> {
+/** A worktree on a branch of its own, locked and proven; `files`: they come while the caller goes on, as in the product. */
+export async function begin(path: string, branch: string): Promise<{ files: Promise<unknown> }> {
   const root = process.cwd();
   const ref = `refs/heads/${branch}`;
   await Promise.all([run(root, 'version'), run(root, 'rev-parse', '--git-common-dir', '--show-toplevel')]);
@@ -28,7 +28,7 @@ export async function begin(path: string, branch: string): Promise<Promise<unkno
   await run(path, 'rev-parse', '--show-toplevel', '--git-common-dir', 'HEAD', 'HEAD^{tree}');
   const files = run(path, '-c', 'checkout.workers=0', 'read-tree', '-m', '-u', 'HEAD');
   await gitWith({ cwd: root, input: `${commit}:CLAUDE.md\n${commit}:AGENTS.md\n` }, 'cat-file', '--batch');
-  return files;
+  return { files };
 }
 
 let previous: string | undefined;
@@ -64,11 +64,6 @@ export async function look(path: string, branch: string): Promise<void> {
   const commit = await gitWith({ cwd: path, input }, 'commit-tree', '-p', head, '-F', '-', tree);
   await run(path, 'update-ref', `refs/bare/${branch}/1`, commit, previous ?? '0'.repeat(40));
   previous = commit;
-}
-
-/** The last look, and the lock taken away (the product needs no process for that). */
-export async function end(path: string, branch: string): Promise<void> {
-  await look(path, branch);
 }
 
 function run(cwd: string, ...args: string[]): Promise<string> {
