@@ -73,13 +73,19 @@ describe('a message to the agent of a Task', () => {
     assert.deepEqual(server.refusals, []);
   });
 
-  it('that a stopped Run did not take is kept, is said not to be sent, and goes out before the next one', async () => {
+  /** The first request is never answered, every later one at once; opens when the first is there. */
+  function hangsFirst(): Gate {
     const reached = new Gate();
     server.script((_, index) => {
       if (index > 0) return answer('done');
       reached.open();
       return new Promise<Reply>(() => undefined);
     });
+    return reached;
+  }
+
+  it('that a stopped Run did not take is kept, is said not to be sent, and goes out before the next one', async () => {
+    const reached = hangsFirst();
     const core = await open();
     const { task, settled } = await begin(core);
     await reached.opened;
@@ -99,12 +105,7 @@ describe('a message to the agent of a Task', () => {
   });
 
   it('that an interrupted Run did not take goes out with its resume, in another process', async () => {
-    const reached = new Gate();
-    server.script((_, index) => {
-      if (index > 0) return answer('done');
-      reached.open();
-      return new Promise<Reply>(() => undefined);
-    });
+    const reached = hangsFirst();
     const core = await open();
     const { task, settled } = await begin(core);
     await reached.opened;
@@ -183,12 +184,7 @@ describe('a message to the agent of a Task', () => {
   });
 
   it('that a transcript holds is not sent a second time when its process died before it was taken off', async () => {
-    const reached = new Gate();
-    server.script((_, index) => {
-      if (index > 0) return answer('done');
-      reached.open();
-      return new Promise<Reply>(() => undefined);
-    });
+    const reached = hangsFirst();
     const core = await open();
     const { task, settled } = await begin(core);
     await reached.opened;

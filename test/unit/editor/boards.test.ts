@@ -97,12 +97,17 @@ describe('the boards of a window', () => {
     );
   });
 
-  it('are one for a repository and its linked worktree', async () => {
+  async function repositoryWithWorktree(): Promise<{ root: string; linked: string }> {
     const root = await repository('a', true);
     const author = ['-c', 'user.name=t', '-c', 'user.email=t@localhost'];
     await run('git', [...author, 'commit', '-q', '--allow-empty', '-m', 'x'], { cwd: root });
     const linked = join(folder, 'linked');
     await run('git', ['worktree', 'add', '-q', linked], { cwd: root });
+    return { root, linked };
+  }
+
+  it('are one for a repository and its linked worktree', async () => {
+    const { root, linked } = await repositoryWithWorktree();
     folders = [linked, root];
     await boards.refresh();
     assert.deepEqual(opened, [linked]);
@@ -179,11 +184,7 @@ describe('the boards of a window', () => {
   });
 
   it('go over to the checkout that is left of their repository at once, while what runs ends where it began', async () => {
-    const root = await repository('a', true);
-    const author = ['-c', 'user.name=t', '-c', 'user.email=t@localhost'];
-    await run('git', [...author, 'commit', '-q', '--allow-empty', '-m', 'x'], { cwd: root });
-    const linked = join(folder, 'linked');
-    await run('git', ['worktree', 'add', '-q', linked], { cwd: root });
+    const { root, linked } = await repositoryWithWorktree();
     folders = [root, linked];
     await boards.refresh();
     const task = makeTask();
@@ -209,11 +210,7 @@ describe('the boards of a window', () => {
   });
 
   it('are closed when they cannot go over to the checkout that is left', async () => {
-    const root = await repository('a', true);
-    const author = ['-c', 'user.name=t', '-c', 'user.email=t@localhost'];
-    await run('git', [...author, 'commit', '-q', '--allow-empty', '-m', 'x'], { cwd: root });
-    const linked = join(folder, 'linked');
-    await run('git', ['worktree', 'add', '-q', linked], { cwd: root });
+    const { root, linked } = await repositoryWithWorktree();
     folders = [root, linked];
     await boards.refresh();
     failure = new TributaryError('gitTooOld', 'git 2.0');

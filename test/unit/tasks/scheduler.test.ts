@@ -14,17 +14,23 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 const never = new AbortController().signal;
 
+/** A Run for each gate, which ends when it opens; `started`: those that got a slot, in order. */
+function holdSlots(scheduler: Scheduler, gates: readonly ReturnType<typeof gate>[]) {
+  const started: number[] = [];
+  const all = gates.map((one, index) =>
+    scheduler.inSlot(async () => {
+      started.push(index);
+      await one.opened;
+    }, never),
+  );
+  return { started, all };
+}
+
 describe('Scheduler', () => {
   it('runs at most as many Runs as there are slots, the others in order of asking', async () => {
     const scheduler = new Scheduler(() => 2);
     const gates = [gate(), gate(), gate(), gate()];
-    const started: number[] = [];
-    const all = gates.map((one, index) =>
-      scheduler.inSlot(async () => {
-        started.push(index);
-        await one.opened;
-      }, never),
-    );
+    const { started, all } = holdSlots(scheduler, gates);
     await turn();
     assert.deepEqual(started, [0, 1]);
     gates[1]?.open();
@@ -41,13 +47,7 @@ describe('Scheduler', () => {
     let limit = 2;
     const scheduler = new Scheduler(() => limit);
     const gates = [gate(), gate(), gate(), gate(), gate()];
-    const started: number[] = [];
-    const all = gates.map((one, index) =>
-      scheduler.inSlot(async () => {
-        started.push(index);
-        await one.opened;
-      }, never),
-    );
+    const { started, all } = holdSlots(scheduler, gates);
     limit = 1;
     gates[0]?.open();
     await all[0];
