@@ -1,6 +1,21 @@
 import * as z from 'zod';
 import { landingIdSchema, taskIdSchema } from './ids';
 
+/**
+ * How an accepted change reaches the user: `apply` writes the working tree only; `commit`, `merge` and `rebase` also
+ * move the branch that is checked out, by one commit, a merge commit, or the Task's commits on top; `keepBranch`
+ * writes nothing and leaves the Task's branch standing.
+ */
+export const landingModeSchema = z.enum(['apply', 'commit', 'merge', 'rebase', 'keepBranch']);
+export type LandingMode = z.infer<typeof landingModeSchema>;
+
+/** The part of a ChangeSet that is to land: whole files, and single hunks by their ids. */
+export const landingSelectionSchema = z.object({
+  paths: z.array(z.string()).default([]),
+  hunks: z.array(z.string()).default([]),
+});
+export type LandingSelection = z.infer<typeof landingSelectionSchema>;
+
 /** One path a Landing writes: what the preview saw in the checkout and what will stand there. */
 export const landingPathSchema = z.object({
   path: z.string(),

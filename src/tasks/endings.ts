@@ -3,7 +3,7 @@ import type { LandingId, TaskId } from '../model/ids';
 import type { Task, TaskStateName } from '../model/task';
 import type { Landing, LandingSteps } from './landing';
 import { isLive } from './runMachine';
-import type { AcceptOutcome, SeenPlan, UndoOutcome } from './taskApi';
+import type { AcceptOptions, AcceptOutcome, UndoOutcome } from './taskApi';
 import type { TaskRecords } from './taskRecords';
 import { type TaskWithWorktree, type WorktreeKeeper, withWorktree } from './worktreeKeeper';
 
@@ -45,7 +45,7 @@ export class Endings {
   }
 
   /** Lands the newest tree; with `expected` only if that is what the user saw. */
-  async accept(task: Task, expected?: SeenPlan): Promise<AcceptOutcome> {
+  async accept(task: Task, { expected }: AcceptOptions): Promise<AcceptOutcome> {
     return this.from(task, ['open'], 'accept', async (current) => {
       const ready = await this.fresh(current);
       if (ready.snapshot === undefined) throw nothingToLand(task);

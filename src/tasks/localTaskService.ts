@@ -27,12 +27,13 @@ import { isLive } from './runMachine';
 import type { RunRoad, RunSpec } from './runRoad';
 import { authorRuns, Settling } from './settling';
 import type {
+  AcceptOptions,
   AcceptOutcome,
   AppendedEntry,
   BaseChoice,
   Board,
   LandingPlan,
-  SeenPlan,
+  LandingWish,
   Settled,
   StartTask,
   StopOutcome,
@@ -368,7 +369,8 @@ export class LocalTaskService implements TaskService {
     return tree === undefined ? new Uint8Array() : this.deps.changes.patch(base, tree);
   }
 
-  async preview(id: TaskId): Promise<LandingPlan> {
+  async preview(id: TaskId, wish: LandingWish = {}): Promise<LandingPlan> {
+    refuseUnbuilt(wish);
     const { task, tree } = await this.sides(id);
     expectState(task, ['open'], 'accept');
     if (tree === undefined) return { task, paths: [], conflicts: [] };
@@ -376,8 +378,9 @@ export class LocalTaskService implements TaskService {
     return { task, tree, paths: preview.paths, conflicts: preview.conflicts };
   }
 
-  async accept(id: TaskId, expected?: SeenPlan): Promise<AcceptOutcome> {
-    return this.deps.endings.accept(await this.current(id), expected);
+  async accept(id: TaskId, options: AcceptOptions = {}): Promise<AcceptOutcome> {
+    refuseUnbuilt(options);
+    return this.deps.endings.accept(await this.current(id), options);
   }
 
   async landedPaths(id: TaskId): Promise<readonly string[]> {
@@ -461,4 +464,10 @@ export class LocalTaskService implements TaskService {
       await this.deps.delay(50);
     }
   }
+}
+
+/** No surface offers these yet. */
+function refuseUnbuilt({ mode = 'apply', selection }: LandingWish): void {
+  if (mode === 'apply' && selection === undefined) return;
+  throw new TributaryError('internal', 'only a whole change lands, and only in the working tree');
 }

@@ -1,6 +1,6 @@
 import type { BoardEvent } from '../model/events';
 import type { RunId, TaskId } from '../model/ids';
-import type { Conflict, LandingPath } from '../model/landing';
+import type { Conflict, LandingMode, LandingPath, LandingSelection } from '../model/landing';
 import type { TaskPacket } from '../model/packet';
 import type { Run } from '../model/run';
 import type { SetupPlan } from '../model/setup';
@@ -76,6 +76,19 @@ export interface LandingPlan {
 
 /** What the user decided on: an acceptance that would land anything else is `stale`. */
 export type SeenPlan = Pick<LandingPlan, 'tree' | 'paths'>;
+
+/** What of a Task is to land, and how. */
+export interface LandingWish {
+  /** Default `apply`. */
+  readonly mode?: LandingMode;
+  /** Absent: all of it. */
+  readonly selection?: LandingSelection;
+}
+
+export interface AcceptOptions extends LandingWish {
+  /** The preview the user saw, made for the same wish. */
+  readonly expected?: SeenPlan;
+}
 
 /** A reference that a Task may start from. */
 export interface BaseChoice {

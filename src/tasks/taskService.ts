@@ -8,12 +8,13 @@ import type { Run } from '../model/run';
 import type { Task } from '../model/task';
 import type { Transcript, TranscriptCursor, TranscriptPart } from '../model/transcript';
 import type {
+  AcceptOptions,
   AcceptOutcome,
   AppendedEntry,
   BaseChoice,
   Board,
   LandingPlan,
-  SeenPlan,
+  LandingWish,
   Settled,
   StartTask,
   StopOutcome,
@@ -74,10 +75,10 @@ export interface TaskService {
   /** The same as a patch that git can apply. */
   patch(id: TaskId): Promise<Uint8Array>;
 
-  /** What `accept` would do; nothing is written. */
-  preview(id: TaskId): Promise<LandingPlan>;
-  /** `expected`: the preview the user saw; when something else would land, nothing does and the outcome is `stale`. */
-  accept(id: TaskId, expected?: SeenPlan): Promise<AcceptOutcome>;
+  /** What `accept` would do for the same wish; nothing is written. */
+  preview(id: TaskId, wish?: LandingWish): Promise<LandingPlan>;
+  /** With `expected`, nothing lands and the outcome is `stale` when something else than the seen preview would. */
+  accept(id: TaskId, options?: AcceptOptions): Promise<AcceptOutcome>;
   /** What `undo` would write back; empty when there is nothing to undo. */
   landedPaths(id: TaskId): Promise<readonly string[]>;
   undo(id: TaskId): Promise<UndoOutcome>;

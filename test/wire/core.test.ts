@@ -339,12 +339,12 @@ describe('the core over real git, the real SDK and a strict server', () => {
     const { task } = await run(core, { objective: 'Add a file' }, { verify: 'never' });
     const shown = await core.tasks.preview(task.id);
     await writeFile(join(worktreeOf(task), 'late.txt'), 'slipped in\n');
-    const late = await core.tasks.accept(task.id, shown);
+    const late = await core.tasks.accept(task.id, { expected: shown });
     assert.ok(late.kind === 'stale');
     assert.deepEqual(late.paths, ['late.txt']);
     const again = await core.tasks.preview(task.id);
     await repo.write('new.txt', 'new\n');
-    const there = await core.tasks.accept(task.id, again);
+    const there = await core.tasks.accept(task.id, { expected: again });
     assert.ok(there.kind === 'stale');
     assert.deepEqual(there.paths, ['new.txt']);
     assert.equal((await core.tasks.find(task.id)).task.state, 'open');
@@ -352,7 +352,7 @@ describe('the core over real git, the real SDK and a strict server', () => {
     // What is on no path of it changes nothing of what was shown.
     const last = await core.tasks.preview(task.id);
     await repo.write('b.txt', 'meanwhile\n');
-    assert.equal((await core.tasks.accept(task.id, last)).kind, 'landed');
+    assert.equal((await core.tasks.accept(task.id, { expected: last })).kind, 'landed');
     assert.equal(await repo.read('late.txt'), 'slipped in\n');
     assert.equal(await repo.read('b.txt'), 'meanwhile\n');
   });

@@ -26,7 +26,11 @@ export const accept: Command = {
     const accepting = vscode.l10n.t('Accept');
     const question = vscode.l10n.t('Accept "{0}"?', nameOf(target));
     if ((await context.dialogs.decide(question, planText(plan), accepting)) !== accepting) return;
-    await sayOutcome(context, target, await target.board.core.tasks.accept(target.task.id, plan));
+    await sayOutcome(
+      context,
+      target,
+      await target.board.core.tasks.accept(target.task.id, { expected: plan }),
+    );
   },
 };
 
