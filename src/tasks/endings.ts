@@ -1,7 +1,7 @@
 import { assertNever, TributaryError, toTributaryError } from '../base/errors';
 import type { LandingId, TaskId } from '../model/ids';
 import type { Task, TaskStateName } from '../model/task';
-import type { Landing, LandingSteps } from './landing';
+import { type Landing, type LandingSteps, wholeOf } from './landing';
 import { isLive } from './runMachine';
 import type { AcceptOptions, AcceptOutcome, UndoOutcome } from './taskApi';
 import type { TaskRecords } from './taskRecords';
@@ -59,7 +59,7 @@ export class Endings {
           await records.change(task.id, (now) => (now.pending === undefined ? now : withoutPending(now)));
         },
       };
-      const outcome = await landing.land(ready, ready.snapshot.tree, steps, expected);
+      const outcome = await landing.land(ready, wholeOf(ready, ready.snapshot.tree), steps, expected);
       if (outcome.kind === 'conflict')
         return { kind: 'conflict', task: ready, conflicts: outcome.preview.conflicts };
       if (outcome.kind === 'stale') return { kind: 'stale', task: ready, paths: outcome.paths };

@@ -20,6 +20,15 @@ export interface LandingSteps {
   readonly dropped: () => Promise<void>;
 }
 
+/** What of a Task lands: the change from `base` to `theirs`. */
+export interface LandingPart {
+  /** The Task's base, with whatever of the Task has landed already. */
+  readonly base: string;
+  readonly theirs: string;
+  /** The Task's newest tree, of which `theirs` holds all or a part. */
+  readonly tree: string;
+}
+
 export type LandOutcome =
   | { readonly kind: 'landed'; readonly id: LandingId; readonly paths: readonly string[] }
   | { readonly kind: 'conflict'; readonly preview: MergePreview }
@@ -38,21 +47,20 @@ export class Landing {
     this.deps = deps;
   }
 
-  preview(task: Task, theirs: string): Promise<MergePreview> {
-    const { base, checkout } = places(task);
-    return this.deps.merges.preview({ checkout, base, theirs });
+  preview(task: Task, { base, theirs }: LandingPart): Promise<MergePreview> {
+    return this.deps.merges.preview({ checkout: checkoutOf(task), base, theirs });
   }
 
   /**
-   * Lands `theirs`, with `expected` only if that is what was seen. Whatever goes wrong, nothing of it stays
+   * Lands `part`, with `expected` only if that is what was seen. Whatever goes wrong, nothing of it stays
    * written; if it cannot be taken back now, `finish` does.
    */
-  async land(task: Task, theirs: string, steps: LandingSteps, expected?: SeenPlan): Promise<LandOutcome> {
+  async land(task: Task, part: LandingPart, steps: LandingSteps, expected?: SeenPlan): Promise<LandOutcome> {
     return this.deps.store.locks.withLock('landing', async () => {
-      const preview = await this.preview(task, theirs);
+      const preview = await this.preview(task, part);
       if (preview.conflicts.length > 0) return { kind: 'conflict', preview };
       const unseen = expected === undefined ? [] : unseenPaths(preview.paths, expected.paths);
-      if (unseen.length > 0 || (expected !== undefined && expected.tree !== theirs))
+      if (unseen.length > 0 || (expected !== undefined && expected.tree !== part.tree))
         return { kind: 'stale', paths: unseen };
       const record = await this.journal(task, preview);
       try {
@@ -146,7 +154,7 @@ export class Landing {
 
   private async journal(task: Task, preview: MergePreview): Promise<LandingRecord> {
     const { store, merges, now } = this.deps;
-    const { checkout } = places(task);
+    const checkout = checkoutOf(task);
     const { id, directory } = await store.journal.create();
     try {
       const paths = await merges.stage({ checkout, merged: preview.merged, paths: preview.paths, directory });
@@ -257,8 +265,13 @@ function pathsOf(record: LandingRecord): string[] {
   return record.paths.map((one) => one.path);
 }
 
-function places(task: Task): { base: string; checkout: string } {
-  const { root, base } = task.packet.repository;
+function checkoutOf(task: Task): string {
+  const { root } = task.packet.repository;
   if (root === '') throw new TributaryError('internal', `task ${task.id} names no checkout`);
-  return { base: base.commit, checkout: root };
+  return root;
+}
+
+/** The whole of what a Task changed. */
+export function wholeOf(task: Task, tree: string): LandingPart {
+  return { base: task.packet.repository.base.commit, theirs: tree, tree };
 }

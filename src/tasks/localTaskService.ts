@@ -21,7 +21,7 @@ import { Chains } from './chains';
 import { type Endings, expectState, standingLanding } from './endings';
 import { findTask } from './findTask';
 import { draftAfter, FollowUps, hasBegun, instructionAfter } from './followUps';
-import type { Landing } from './landing';
+import { type Landing, wholeOf } from './landing';
 import { reconcile } from './reconcile';
 import { isLive } from './runMachine';
 import type { RunRoad, RunSpec } from './runRoad';
@@ -374,7 +374,7 @@ export class LocalTaskService implements TaskService {
     const { task, tree } = await this.sides(id);
     expectState(task, ['open'], 'accept');
     if (tree === undefined) return { task, paths: [], conflicts: [] };
-    const preview = await this.deps.landing.preview(task, tree);
+    const preview = await this.deps.landing.preview(task, wholeOf(task, tree));
     return { task, tree, paths: preview.paths, conflicts: preview.conflicts };
   }
 

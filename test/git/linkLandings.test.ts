@@ -3,7 +3,7 @@ import { chmod, mkdir, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LandingPath } from '../../src/model/landing';
 import { openStore } from '../../src/store/openStore';
-import { Landing } from '../../src/tasks/landing';
+import { Landing, wholeOf } from '../../src/tasks/landing';
 import { makeTask } from '../fakes/records';
 import { openLayer } from './support/layer';
 import { cleanUp, fingerprint, listing, makeRepo, repoAt, type TempRepo } from './support/tempRepo';
@@ -84,7 +84,7 @@ describe('a Landing', () => {
           repository: { root: repo.root, head: commit, base: { ref: 'HEAD', commit } },
         };
         const before = await fingerprint(repo.root);
-        const outcome = await landing.land({ ...task, packet }, theirs, {
+        const outcome = await landing.land({ ...task, packet }, wholeOf({ ...task, packet }, theirs), {
           journalled: async () => undefined,
           dropped: async () => undefined,
         });

@@ -4,7 +4,7 @@ import type { MergePreview, Merges } from '../../../src/git/merges';
 import { type LandingId, makeLandingId } from '../../../src/model/ids';
 import type { LandedSide, LandingRecord } from '../../../src/model/landing';
 import type { Journal, Locks, Store } from '../../../src/store/store';
-import { Landing, type LandingSteps } from '../../../src/tasks/landing';
+import { Landing, type LandingSteps, wholeOf } from '../../../src/tasks/landing';
 import { at, makeTask } from '../../fakes/records';
 
 const absent: LandedSide = { kind: 'absent' };
@@ -90,6 +90,7 @@ const changesOf = fc.uniqueArray(
 );
 
 const task = makeTask();
+const part = wholeOf(task, 'theirs');
 const nothing = async (): Promise<void> => undefined;
 const ignore: LandingSteps = { journalled: nothing, dropped: nothing };
 /** What a killed process does next. */
@@ -102,7 +103,7 @@ describe('Landing', () => {
         const checkout = new MemoryCheckout(changes);
         const landing = checkout.landing();
         const before = checkout.state();
-        const outcome = await landing.land(task, 'theirs', ignore);
+        const outcome = await landing.land(task, part, ignore);
         assert.equal(outcome.kind, 'landed');
         const expected = changes
           .filter((one) => one.after.kind !== 'absent')
@@ -122,7 +123,7 @@ describe('Landing', () => {
         const before = checkout.state();
         const outcome = await checkout
           .landing()
-          .land(task, 'theirs', ignore)
+          .land(task, part, ignore)
           .then(
             (value) => value.kind,
             () => 'threw',
@@ -137,7 +138,7 @@ describe('Landing', () => {
     const changes = ['a', 'b', 'c'].map((path) => ({ path, before: file('old'), after: file('new') }));
     const checkout = new MemoryCheckout(changes);
     checkout.userWritesAtPut = 0;
-    const outcome = await checkout.landing().land(task, 'theirs', ignore);
+    const outcome = await checkout.landing().land(task, part, ignore);
     assert.deepEqual(outcome, { kind: 'stale', paths: ['c'] });
     assert.deepEqual(checkout.files.get('a'), file('old'));
     assert.deepEqual(checkout.files.get('c'), file('typed by the user'));
@@ -149,7 +150,7 @@ describe('Landing', () => {
     const conflicts = [{ path: 'a', kind: 'content', message: 'both changed it' }];
     const outcome = await checkout
       .landing(conflicts)
-      .land(task, 'theirs', { ...ignore, journalled: () => assert.fail('nothing may be journalled') });
+      .land(task, part, { ...ignore, journalled: () => assert.fail('nothing may be journalled') });
     assert.equal(outcome.kind, 'conflict');
     assert.deepEqual(checkout.state(), before);
   });
@@ -157,7 +158,7 @@ describe('Landing', () => {
   it('refuses to undo over a file the user changed since, and names it', async () => {
     const checkout = new MemoryCheckout([{ path: 'a', before: absent, after: file('new') }]);
     const landing = checkout.landing();
-    const outcome = await landing.land(task, 'theirs', ignore);
+    const outcome = await landing.land(task, part, ignore);
     checkout.files.set('a', file('edited since'));
     assert.ok(outcome.kind === 'landed');
     assert.deepEqual(await landing.undo(outcome.id), { kind: 'stale', paths: ['a'] });
@@ -176,7 +177,7 @@ describe('Landing', () => {
           resolve();
           return never();
         };
-        landing.land(task, 'theirs', { ...ignore, journalled }).catch(() => assert.fail('it never ends'));
+        landing.land(task, part, { ...ignore, journalled }).catch(() => assert.fail('it never ends'));
       });
       for (const one of changes.slice(0, written)) checkout.files.set(one.path, one.after);
       assert.ok(id !== undefined);
