@@ -1,21 +1,32 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Checkout, caseSettings, inCheckout, unlessMissing } from './checkouts';
+import { kindOf } from './gitErrors';
 import { parseStatus } from './parsers/statusV2';
 import type { Git } from './plumbing';
 import { sharedLinks } from './sharedLinks';
-import { statusCommand, type TemporaryIndex } from './temporaryIndex';
+import { statusCommand, type TemporaryIndex, withTemporaryIndex } from './temporaryIndex';
 
 interface Look {
   /** Tells whether the checkout's own index, and what git reads beside it, are still those of this look. */
   readonly around: string;
+  /** The same of the index that was kept: another process may look at this worktree too. */
+  readonly kept: string;
   readonly tree: string;
+}
+
+/** How a worktree stands now, told by its last look; `onto` is absent where that cannot tell. */
+interface SinceLast {
+  /** Nothing changed. */
+  readonly tree?: string;
+  /** These files did, and nothing else: recorded onto the last look's index they give the new tree. */
+  readonly onto?: { readonly last: Look; readonly paths: readonly string[] };
 }
 
 /**
  * Remembers how linked worktrees looked when they were last recorded, each as an index in its administration
- * directory, so that a look at one in which nothing has changed costs a single git. In memory only: what another
- * process left there is never trusted.
+ * directory: a look at one in which nothing has changed costs a single git, and one in which files were edited or
+ * added does not begin from the start. In memory only: what another process left there is never trusted.
  */
 export class LastLooks {
   private readonly git: Git;
@@ -25,21 +36,49 @@ export class LastLooks {
     this.git = git;
   }
 
-  /** The tree of the last look if nothing changed since; `undefined`: look anew. */
-  async unchanged(checkout: Checkout, signal?: AbortSignal): Promise<string | undefined> {
+  /** The tree of what stands there now, told by the last look; `undefined`: look anew. */
+  async again(checkout: Checkout, signal?: AbortSignal): Promise<string | undefined> {
+    const { tree, onto } = await this.sinceLast(checkout, signal);
+    return onto === undefined ? tree : this.recorded(checkout, onto, signal);
+  }
+
+  private async sinceLast(checkout: Checkout, signal: AbortSignal | undefined): Promise<SinceLast> {
     const last = this.looks.get(checkout.gitDir);
-    if (last === undefined || last.around !== (await aroundOf(checkout))) return undefined;
+    if (last === undefined || !(await holds(last, checkout))) return {};
     const { stdout } = await this.git({
       ...inCheckout(checkout, keptAt(checkout)),
       args: statusCommand.args,
       config: [...(await caseSettings(checkout.workTree)), ...(statusCommand.config ?? [])],
       signal,
     });
-    const { modified, deleted, untracked } = parseStatus(stdout);
-    const changed = [...modified, ...deleted, ...untracked];
-    if (changed.length === 0) return last.tree;
+    const { modified, deleted, untracked, isUnmerged } = parseStatus(stdout);
     const links = await sharedLinks(checkout);
-    return changed.every((path) => links.has(path)) ? last.tree : undefined;
+    const changed = [...modified, ...deleted, ...untracked].filter((path) => !links.has(path));
+    if (changed.length === 0) return { tree: last.tree };
+    const isPlain = !isUnmerged && deleted.length === 0 && !changed.some(decidesMore);
+    return isPlain ? { onto: { last, paths: changed } } : {};
+  }
+
+  /** Through a copy: what is kept stays whole if this is cut off. */
+  private async recorded(
+    checkout: Checkout,
+    { last, paths }: { last: Look; paths: readonly string[] },
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    this.looks.delete(checkout.gitDir);
+    const deps = { git: this.git, checkout, signal, from: keptAt(checkout) };
+    try {
+      return await withTemporaryIndex(deps, async (index) => {
+        await index.record(paths);
+        const tree = await index.writeTree();
+        await this.keep(checkout, { index, tree, around: last.around });
+        return tree;
+      });
+    } catch (error) {
+      // Files that went away or changed meanwhile: whoever looks from the start tries again.
+      if (kindOf(error) === 'moving') return undefined;
+      throw error;
+    }
   }
 
   /** Begins a look; what it answers is called with the index that came out of it, if that holds all there is. */
@@ -49,10 +88,28 @@ export class LastLooks {
     return async (index, tree) => {
       // The main worktree is the user's: nothing is written there.
       if (checkout.gitDir === checkout.commonDir) return;
-      await index.copyTo(keptAt(checkout));
-      this.looks.set(checkout.gitDir, { around, tree });
+      await this.keep(checkout, { index, tree, around });
     };
   }
+
+  private async keep(
+    checkout: Checkout,
+    { index, tree, around }: { index: TemporaryIndex; tree: string; around: string },
+  ): Promise<void> {
+    await index.copyTo(keptAt(checkout));
+    this.looks.set(checkout.gitDir, { around, tree, kept: await stampOf(keptAt(checkout)) });
+  }
+}
+
+/** Whether what the look stands on is as it was. */
+async function holds(last: Look, checkout: Checkout): Promise<boolean> {
+  const [around, kept] = await Promise.all([aroundOf(checkout), stampOf(keptAt(checkout))]);
+  return last.around === around && last.kept === kept;
+}
+
+/** Repositories inside, and files that decide what is ignored or how others are recorded. */
+function decidesMore(path: string): boolean {
+  return path.endsWith('/') || /(?:^|\/)\.git(?:ignore|attributes|modules)$/i.test(path);
 }
 
 function keptAt(checkout: Checkout): string {
@@ -63,9 +120,10 @@ function keptAt(checkout: Checkout): string {
 async function aroundOf({ gitDir, commonDir }: Checkout): Promise<string> {
   const shared = ['config', 'info/exclude', 'info/attributes'].map((name) => join(commonDir, name));
   const own = ['index', 'config.worktree'].map((name) => join(gitDir, name));
-  const stamps = [...own, ...shared].map(async (path) => {
-    const found = await stat(path, { bigint: true }).catch(unlessMissing);
-    return found && [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
-  });
-  return (await Promise.all(stamps)).join('\n');
+  return (await Promise.all([...own, ...shared].map(stampOf))).join('\n');
+}
+
+async function stampOf(path: string): Promise<string> {
+  const found = await stat(path, { bigint: true }).catch(unlessMissing);
+  return found === undefined ? '' : [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
 }

@@ -101,7 +101,7 @@ export class GitSnapshots implements Snapshots {
   }
 
   private async look(checkout: Checkout, signal: AbortSignal | undefined): Promise<string> {
-    const known = await this.lastLooks.unchanged(checkout, signal);
+    const known = await this.lastLooks.again(checkout, signal);
     return known ?? treeOfCheckout(this.git, checkout, signal, await this.lastLooks.begin(checkout));
   }
 

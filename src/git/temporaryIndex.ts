@@ -98,17 +98,23 @@ export class TemporaryIndex {
 }
 
 /**
- * Calls `body` with a copy of the checkout's index (stat cache kept, so that unchanged files are not read
- * again), or with an empty one. Works while the real index is locked; the copy is always removed.
+ * Calls `body` with a copy of the checkout's index, or of `from` (stat cache kept, so that unchanged files are not
+ * read again), or with an empty one. Works while the real index is locked; the copy is always removed.
  */
 export async function withTemporaryIndex<T>(
-  deps: { git: Git; checkout: Checkout; signal?: AbortSignal | undefined; isEmpty?: boolean },
+  deps: {
+    git: Git;
+    checkout: Checkout;
+    signal?: AbortSignal | undefined;
+    isEmpty?: boolean;
+    from?: string;
+  },
   body: (index: TemporaryIndex) => Promise<T>,
 ): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'tributary-index-'));
   try {
     const file = join(directory, 'index');
-    if (deps.isEmpty !== true) await copyIndex(join(deps.checkout.gitDir, 'index'), file);
+    if (deps.isEmpty !== true) await copyIndex(deps.from ?? join(deps.checkout.gitDir, 'index'), file);
     const config = await caseSettings(deps.checkout.workTree);
     const { git, checkout, signal } = deps;
     return await body(new TemporaryIndex({ git, checkout, file, config, signal }));

@@ -7,6 +7,7 @@ import { type StrictServer, startStrictServer } from '../wire/support/strictServ
 import { inTurns, type Sample, timeToEnd, timeToFirstRequest } from './measure';
 import { type Comparison, reportOf } from './report';
 import { makeLargeRepo } from './repositories';
+import { WorktreeBench } from './worktrees';
 
 export interface BenchRequest {
   /** The built command line, and the folder of the bundled bare scripts. */
@@ -15,7 +16,7 @@ export interface BenchRequest {
   readonly isQuick: boolean;
 }
 
-const names = ['list', 'start', 'job'] as const;
+const names = ['list', 'start', 'job', 'worktrees'] as const;
 type Name = (typeof names)[number];
 
 /** Files in the repository -> rounds of each comparison. Few rounds where one takes seconds. */
@@ -29,6 +30,10 @@ const plans: Readonly<Record<Name, { readonly files: number; readonly rounds: nu
     { files: 50_000, rounds: 3 },
   ],
   job: [{ files: 1_000, rounds: 9 }],
+  worktrees: [
+    { files: 1_000, rounds: 9 },
+    { files: 50_000, rounds: 3 },
+  ],
 };
 
 /** Prints the comparisons as they come; asserts nothing. Answers the exit code. */
@@ -63,6 +68,7 @@ const titles: Readonly<Record<Name, string>> = {
   list: 'Cold start: `tributary list --json` beside a script that loads the SDK and asks git the same',
   start: 'Start to first request: `tributary run` beside `git worktree add` and one SDK call',
   job: 'Five turns (read, grep, edit, command, answer) beside a bare loop doing the same',
+  worktrees: 'Worktrees: creation, removal, snapshot, status, change set, preview beside plain git',
 };
 
 /** One repository, and what can be compared on it. */
@@ -108,6 +114,10 @@ class Bench {
       { label: 'bare loop, snapshots', product, floor: snapshots },
       { label: 'bare loop, same git', product, floor: git },
     ];
+  }
+
+  worktrees(rounds: number): Promise<Comparison[]> {
+    return new WorktreeBench({ root: this.root, rounds }).run();
   }
 
   private readonly runArguments = ['run', 'Say good day', '--no-verify', '--allow-commands', '--json'];

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { locateCheckout } from '../../src/git/checkouts';
+import { makeGit } from '../../src/git/plumbing';
+import { treeOfCheckout } from '../../src/git/workTreeState';
+import { runCommand } from '../../src/process/runCommand';
 import { openLayer, spiedRun } from './support/layer';
 import { cleanUp, gitAt, makeRepo } from './support/tempRepo';
 
@@ -79,6 +83,13 @@ async function clearWay(root: string, path: string): Promise<void> {
   await mkdir(dirname(join(root, path)), { recursive: true });
 }
 
+/** What a look from the start finds; it keeps nothing. */
+async function freshLook(path: string): Promise<string> {
+  const facts = (await openLayer(path)).facts;
+  const git = makeGit({ runCommand, env: process.env });
+  return treeOfCheckout(git, await locateCheckout(facts, path));
+}
+
 function pick<T>(choices: readonly T[], random: (count: number) => number): T {
   const choice = choices[random(choices.length)];
   if (choice === undefined) throw new Error('nothing to choose from');
@@ -108,7 +119,7 @@ describe('looking at a Worktree again', () => {
         done.push(name);
         await steps[name]?.(path, random);
         const tree = await remembering.snapshots.treeOf(path);
-        const fresh = await (await openLayer(path)).snapshots.treeOf(path);
+        const fresh = await freshLook(path);
         assert.equal(tree, fresh, done.join(', '));
         // Nothing was done since: this look is the short one, wherever there is one.
         assert.equal(await remembering.snapshots.treeOf(path), fresh, `again: ${done.join(', ')}`);
@@ -128,6 +139,31 @@ describe('looking at a Worktree again', () => {
     commands.length = 0;
     assert.equal(await snapshots.treeOf(path), tree);
     assert.deepEqual(commands, ['status']);
+  });
+
+  it('records edits and new files onto what the last look found', async () => {
+    const path = await linked();
+    const commands: string[] = [];
+    const { snapshots } = await openLayer(
+      path,
+      spiedRun((subcommand) => commands.push(subcommand)),
+    );
+    await snapshots.treeOf(path);
+    await put(path, 'new.txt', 'new');
+    await put(path, 'dir/b.txt', 'edited');
+    commands.length = 0;
+    const tree = await snapshots.treeOf(path);
+    assert.deepEqual(commands, ['status', 'update-index', 'write-tree']);
+    assert.equal(tree, await freshLook(path));
+  });
+
+  it('does not trust what another process has kept there since', async () => {
+    const path = await linked();
+    const [one, other] = [await openLayer(path), await openLayer(path)];
+    await one.snapshots.treeOf(path);
+    await put(path, 'a.txt', 'edited\n');
+    const now = await other.snapshots.treeOf(path);
+    assert.equal(await one.snapshots.treeOf(path), now);
   });
 
   it('sees an edit of the same size in the same moment', async () => {
