@@ -60,3 +60,11 @@ export class SerialQueue {
     return result;
   }
 }
+
+/** As `Promise.all`, but a failure waits until the others are over too: for those that share something. */
+export async function allOf<T extends readonly unknown[]>(
+  parts: readonly [...{ [K in keyof T]: Promise<T[K]> }],
+): Promise<T> {
+  await Promise.allSettled(parts);
+  return (await Promise.all(parts)) as unknown as T;
+}

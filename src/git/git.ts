@@ -3,6 +3,7 @@ import type { RunCommand } from '../process/runCommand';
 import { type Changes, GitChanges } from './changes';
 import { findForeignSetups } from './foreignSetups';
 import { SimpleGitClient } from './gitClient';
+import { LastLooks } from './lastLook';
 import { GitMerges, type Merges } from './merges';
 import { makeGit } from './plumbing';
 import { GitProvision, type Provision } from './provision';
@@ -36,11 +37,12 @@ export function createGit(
   deps: GitProcessDeps & { readonly withGitLock: WithGitLock },
 ): RepositoryGit {
   const git = makeGit(deps);
+  const looks = new LastLooks(git);
   const client = new SimpleGitClient({ root: facts.root, env: deps.env });
   return {
     repository: new GitRepository({ git, facts }),
-    worktrees: new GitWorktrees({ git, client, facts, withGitLock: deps.withGitLock }),
-    snapshots: new GitSnapshots({ git, facts }),
+    worktrees: new GitWorktrees({ git, client, looks, facts, withGitLock: deps.withGitLock }),
+    snapshots: new GitSnapshots({ git, facts, looks }),
     changes: new GitChanges({ git, facts }),
     merges: new GitMerges({ git, facts }),
     uncommitted: new GitUncommitted({ git, facts }),

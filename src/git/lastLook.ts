@@ -6,6 +6,7 @@ import { parseStatus } from './parsers/statusV2';
 import type { Git } from './plumbing';
 import { sharedLinks } from './sharedLinks';
 import { statusCommand, type TemporaryIndex, withTemporaryIndex } from './temporaryIndex';
+import { treeOfCheckout } from './workTreeState';
 
 interface Look {
   /** Tells whether the checkout's own index, and what git reads beside it, are still those of this look. */
@@ -36,8 +37,14 @@ export class LastLooks {
     this.git = git;
   }
 
+  /** The tree of what stands in a checkout, as `treeOfCheckout` finds it. */
+  async treeOf(checkout: Checkout, signal?: AbortSignal): Promise<string> {
+    const known = await this.again(checkout, signal);
+    return known ?? treeOfCheckout(this.git, checkout, signal, await this.begin(checkout));
+  }
+
   /** The tree of what stands there now, told by the last look; `undefined`: look anew. */
-  async again(checkout: Checkout, signal?: AbortSignal): Promise<string | undefined> {
+  private async again(checkout: Checkout, signal: AbortSignal | undefined): Promise<string | undefined> {
     const { tree, onto } = await this.sinceLast(checkout, signal);
     return onto === undefined ? tree : this.recorded(checkout, onto, signal);
   }
@@ -82,7 +89,7 @@ export class LastLooks {
   }
 
   /** Begins a look; what it answers is called with the index that came out of it, if that holds all there is. */
-  async begin(checkout: Checkout): Promise<(index: TemporaryIndex, tree: string) => Promise<void>> {
+  private async begin(checkout: Checkout): Promise<(index: TemporaryIndex, tree: string) => Promise<void>> {
     this.looks.delete(checkout.gitDir);
     const around = await aroundOf(checkout);
     return async (index, tree) => {

@@ -2,7 +2,7 @@ import { TributaryError } from '../base/errors';
 import { removeFile } from './checkoutFiles';
 import { type Checkout, inCheckout, locateCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
-import { LastLooks } from './lastLook';
+import type { LastLooks } from './lastLook';
 import { zeroName } from './objectNames';
 import { absentMode, gitlinkMode, parseRawDiff, type RawChange } from './parsers/diffTree';
 import { joinPaths } from './parsers/pathBytes';
@@ -55,23 +55,23 @@ export interface Snapshots {
 export class GitSnapshots implements Snapshots {
   private readonly git: Git;
   private readonly facts: RepositoryFacts;
-  private readonly lastLooks: LastLooks;
+  private readonly looks: LastLooks;
 
-  constructor(deps: { git: Git; facts: RepositoryFacts }) {
+  constructor(deps: { git: Git; facts: RepositoryFacts; looks: LastLooks }) {
     this.git = deps.git;
     this.facts = deps.facts;
-    this.lastLooks = new LastLooks(deps.git);
+    this.looks = deps.looks;
   }
 
   async treeOf(worktreePath: string, signal?: AbortSignal): Promise<string> {
-    return this.look(await locateCheckout(this.facts, worktreePath), signal);
+    return this.looks.treeOf(await locateCheckout(this.facts, worktreePath), signal);
   }
 
   async take(request: Parameters<Snapshots['take']>[0]): Promise<TakenSnapshot> {
     const { worktreePath, taskId, number, signal } = request;
     const checkout = await locateCheckout(this.facts, worktreePath);
     const [tree, head] = await Promise.all([
-      request.tree ?? this.look(checkout, signal),
+      request.tree ?? this.looks.treeOf(checkout, signal),
       headOf(this.git, checkout, signal),
     ]);
     // On a branch without a commit (an agent's `checkout --orphan`) the last Snapshot takes its place.
@@ -98,11 +98,6 @@ export class GitSnapshots implements Snapshots {
   ): Promise<{ restored: string[]; removed: string[] }> {
     const checkout = await locateCheckout(this.facts, worktreePath);
     return restoreTree(this.git, checkout, { tree, signal });
-  }
-
-  private async look(checkout: Checkout, signal: AbortSignal | undefined): Promise<string> {
-    const known = await this.lastLooks.again(checkout, signal);
-    return known ?? treeOfCheckout(this.git, checkout, signal, await this.lastLooks.begin(checkout));
   }
 
   /** Commits and names the commit. A name that is taken already is kept reachable as one more parent. */

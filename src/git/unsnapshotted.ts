@@ -1,42 +1,48 @@
 import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { allOf } from '../base/async';
 import { errnoOf } from '../base/errors';
 import { type Checkout, inCheckout, unlessMissing } from './checkouts';
 import { kindOf } from './gitErrors';
+import type { LastLooks } from './lastLook';
 import { moveAside } from './movedFiles';
 import { parseRawDiff } from './parsers/diffTree';
 import { decodePath, fileAt, splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 import { looksLikeGit } from './safePath';
 import { withTemporaryIndex } from './temporaryIndex';
-import { treeOfCheckout } from './workTreeState';
+
+export interface SetAsideDeps {
+  readonly git: Git;
+  readonly looks: LastLooks;
+}
 
 /**
  * Moves aside whatever stands in a worktree that is about to be deleted and is not, just so, in the kept commit:
  * ignored files, repositories, later edits, names git refuses. Where git cannot read the worktree, everything.
  */
 export async function setAsideUnsnapshotted(
-  git: Git,
+  deps: SetAsideDeps,
   checkout: Checkout,
   to: { keptCommit: string; asideDirectory: string },
 ): Promise<void> {
   try {
-    await setAsideOnce(git, checkout, to);
+    await setAsideOnce(deps, checkout, to);
   } catch (error) {
     if (!isForbidden(error)) throw error;
     // Folders that their owner may not enter or empty.
     await openFolders(checkout.workTree);
-    await setAsideOnce(git, checkout, to);
+    await setAsideOnce(deps, checkout, to);
   }
 }
 
 async function setAsideOnce(
-  git: Git,
+  deps: SetAsideDeps,
   checkout: Checkout,
   { keptCommit, asideDirectory }: { keptCommit: string; asideDirectory: string },
 ): Promise<void> {
   const { workTree } = checkout;
-  const known = await knownToGit(git, checkout, keptCommit);
+  const known = await knownToGit(deps, checkout, keptCommit);
   if (known === undefined) {
     const names = (await readdir(workTree, { encoding: 'buffer' })).map(decodePath);
     for (const name of names.filter((one) => one !== '.git')) await moveAside(workTree, name, asideDirectory);
@@ -52,14 +58,14 @@ async function setAsideOnce(
  * `undefined`: git cannot tell, be it for a broken index, a missing commit or a filter that fails.
  */
 async function knownToGit(
-  git: Git,
+  deps: SetAsideDeps,
   checkout: Checkout,
   keptCommit: string,
 ): Promise<{ notKept: readonly string[]; kept: ReadonlySet<string> } | undefined> {
   try {
-    const notKept = await unsnapshotted(git, checkout, keptCommit);
+    const notKept = await unsnapshotted(deps, checkout, keptCommit);
     const args = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', keptCommit];
-    const kept = new Set(splitPaths((await git({ ...inCheckout(checkout), args })).stdout));
+    const kept = new Set(splitPaths((await deps.git({ ...inCheckout(checkout), args })).stdout));
     return { notKept, kept };
   } catch (error) {
     // Only what git itself says: that it cannot be started, say, is no reason to tear a worktree down.
@@ -68,21 +74,28 @@ async function knownToGit(
   }
 }
 
-async function unsnapshotted(git: Git, checkout: Checkout, keptCommit: string): Promise<string[]> {
+async function unsnapshotted(
+  { git, looks }: SetAsideDeps,
+  checkout: Checkout,
+  keptCommit: string,
+): Promise<string[]> {
   const { nested, ignored } = await withTemporaryIndex({ git, checkout }, async (index) => {
-    const others = ['ls-files', '--others', '--exclude-standard', '-z'];
-    const untracked = splitPaths((await index.run({ args: others })).stdout);
-    const special = await index.specialEntries();
+    const listed = async (...args: string[]): Promise<string[]> =>
+      splitPaths((await index.run({ args: ['ls-files', '--others', ...args, '-z'] })).stdout);
+    // All of them only read the index.
+    const [untracked, special, found] = await allOf([
+      listed('--exclude-standard'),
+      index.specialEntries(),
+      listed('--ignored', '--exclude-standard', '--directory'),
+    ]);
     const submodules: string[] = [];
     for (const { path } of special.filter((entry) => entry.isGitlink)) {
       if ((await readdir(fileAt(checkout.workTree, path)).catch(unlessMissing))?.length)
         submodules.push(path);
     }
-    const ignoredArgs = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z'];
-    const found = splitPaths((await index.run({ args: ignoredArgs })).stdout);
     return { nested: [...untracked.filter((path) => path.endsWith('/')), ...submodules], ignored: found };
   });
-  const tree = await treeOfCheckout(git, checkout);
+  const tree = await looks.treeOf(checkout);
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--end-of-options'];
   const output = await git({ ...inCheckout(checkout), args: [...args, `${keptCommit}^{tree}`, tree, '--'] });
   const edited = parseRawDiff(output.stdout).filter((change) => change.letter !== 'D');

@@ -1,4 +1,5 @@
 import { lstat, readdir } from 'node:fs/promises';
+import { allOf } from '../base/async';
 import { type Checkout, unlessMissing } from './checkouts';
 import { kindOf } from './gitErrors';
 import type { SpecialEntry } from './parsers/lsFiles';
@@ -21,7 +22,7 @@ export async function treeOfCheckout(
   onPlain?: (index: TemporaryIndex, tree: string) => Promise<void>,
 ): Promise<string> {
   return withSteadyIndex({ git, checkout, signal }, async (index) => {
-    const [special, differences] = await bothOf(index.specialEntries(), index.differences());
+    const [special, differences] = await allOf([index.specialEntries(), index.differences()]);
     const { modified, deleted, untracked, isUnmerged } = differences;
     const links = await sharedLinks(checkout);
     const isOdd = isUnmerged || special.length > 0 || untracked.some(isFolder);
@@ -48,12 +49,6 @@ async function treeOfOddCheckout(
   await index.record(await untrackedFiles(index));
   await index.drop([...links]);
   return index.writeTree();
-}
-
-/** Waits for both also when one fails: both use the temporary index. */
-async function bothOf<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([first, second]);
-  return Promise.all([first, second]);
 }
 
 /** `withTemporaryIndex`, from the start again when files went away or changed while git read them. */

@@ -10,6 +10,7 @@ import {
   unlessMissing,
 } from './checkouts';
 import type { GitClient } from './gitClient';
+import type { LastLooks } from './lastLook';
 import { keepLeftCommits } from './leftCommits';
 import { moveAside, moveBack } from './movedFiles';
 import { parseWorktreeList } from './parsers/worktreeList';
@@ -25,6 +26,7 @@ const asideModules = '.git-modules';
 export interface RemovalDeps {
   readonly git: Git;
   readonly client: GitClient;
+  readonly looks: LastLooks;
   readonly facts: RepositoryFacts;
   readonly withGitLock: WithGitLock;
 }
@@ -127,7 +129,7 @@ async function setAside(deps: RemovalDeps, checkout: Checkout, request: RemoveWo
   const hasModules = await exists(join(checkout.gitDir, 'modules'));
   // First, so that nothing of the worktree takes their place.
   if (hasModules) await mkdir(modules, { recursive: true });
-  await setAsideUnsnapshotted(deps.git, checkout, request);
+  await setAsideUnsnapshotted(deps, checkout, request);
   // Commits made there may exist nowhere else.
   if (hasModules) await moveAside(checkout.gitDir, 'modules', modules);
 }

@@ -4,6 +4,7 @@ import { TributaryError } from '../base/errors';
 import { findAdminDirectory, ownsWorktree, unlessMissing } from './checkouts';
 import type { GitClient } from './gitClient';
 import { kindOf } from './gitErrors';
+import type { LastLooks } from './lastLook';
 import { decodePath } from './parsers/pathBytes';
 import { type ListedWorktree, parseWorktreeList } from './parsers/worktreeList';
 import type { Git } from './plumbing';
@@ -96,6 +97,7 @@ export interface Worktrees {
 export interface WorktreesDeps {
   readonly git: Git;
   readonly client: GitClient;
+  readonly looks: LastLooks;
   readonly facts: RepositoryFacts;
   readonly withGitLock: WithGitLock;
 }
