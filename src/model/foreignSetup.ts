@@ -3,9 +3,16 @@ import type { SetupPlan } from './setup';
 
 /** Set-up commands that a file of another tool names. */
 export interface ForeignSetup {
-  /** The file, relative to the root of the checkout. */
+  /** The file, or files, relative to the root of the checkout. */
   readonly path: string;
   readonly plan: Pick<SetupPlan, 'commands' | 'teardown' | 'include'>;
+  /** What of it cannot be taken, and why; also that the file is broken, with its line. */
+  readonly notes: readonly string[];
+}
+
+/** The one to use: the first that names commands. */
+export function chosenSetup(found: readonly ForeignSetup[]): ForeignSetup | undefined {
+  return found.find(({ plan }) => plan.commands.length + plan.teardown.length > 0);
 }
 
 interface ForeignFile {

@@ -134,17 +134,25 @@ export class WorktreeSetup {
 }
 
 /** Where a command is and where the checkout is, also by the names that scripts made for other tools know. */
-function placeVariables({ worktreePath, packet, slug }: Place['task']): Readonly<Record<string, string>> {
+function placeVariables({
+  worktreePath,
+  branch,
+  packet,
+  slug,
+}: Place['task']): Readonly<Record<string, string>> {
   const { root } = packet.repository;
   return {
     TRIBUTARY_WORKTREE_PATH: worktreePath,
     TRIBUTARY_ROOT_PATH: root,
+    ...(branch === undefined ? {} : { TRIBUTARY_BRANCH: branch.replace(/^refs\/heads\//, '') }),
     ROOT_WORKTREE_PATH: root,
     WORKTREE_PATH: worktreePath,
     REPO_PATH: root,
     SUPERSET_ROOT_PATH: root,
     SUPERSET_WORKSPACE_PATH: worktreePath,
     SUPERSET_WORKSPACE_NAME: slug,
+    CODEX_SOURCE_TREE_PATH: root,
+    CODEX_WORKTREE_PATH: worktreePath,
     CONDUCTOR_ROOT_PATH: root,
     CONDUCTOR_WORKSPACE_PATH: worktreePath,
     OPENCLAW_SOURCE_TREE_PATH: root,

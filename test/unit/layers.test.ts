@@ -33,7 +33,7 @@ const table: LayerTable = {
     'src/process/': { files: ['src/base/'], packages: [], node: true },
     'src/git/': {
       files: ['src/base/', 'src/model/', 'src/process/'],
-      packages: ['simple-git', 'picomatch'],
+      packages: ['simple-git', 'picomatch', 'smol-toml'],
       node: true,
     },
     'src/agent/': {
@@ -68,6 +68,7 @@ const table: LayerTable = {
   },
   soleImporters: [
     { package: 'simple-git', only: 'src/git/gitClient.ts' },
+    { package: 'smol-toml', only: 'src/git/tomlText.ts' },
     { package: '@anthropic-ai/sdk', only: 'src/agent/anthropicModel.ts' },
   ],
   withoutEditor: ['src/composeCore.ts', 'src/cli/main.ts'],

@@ -1,4 +1,5 @@
 import { TributaryError } from '../../base/errors';
+import { chosenSetup } from '../../model/foreignSetup';
 import { plainLine } from '../../model/plainText';
 import type { SetupPlan } from '../../model/setup';
 import type { RunCommand } from '../arguments';
@@ -37,7 +38,10 @@ async function setupOf(
   { tasks, report }: VerbContext,
 ): Promise<Partial<SetupPlan> | undefined> {
   if (importSetup === undefined) return setup;
-  const [found] = await tasks.foreignSetups();
+  const setups = await tasks.foreignSetups();
+  const found = chosenSetup(setups);
+  for (const { path, notes } of setups.filter((one) => one === found || found === undefined))
+    for (const note of notes) report.warn(`${plainLine(path)}: ${plainLine(note)}`);
   if (found === undefined) {
     const problem = 'no file of another tool names set-up commands here';
     throw new TributaryError('badArguments', problem, { details: { problem } });

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { chosenSetup } from '../../model/foreignSetup';
 import { visibleText } from '../../model/plainText';
 import type { SetupPlan } from '../../model/setup';
 import type { LiveBoard } from '../liveBoard';
@@ -29,7 +30,7 @@ export async function agreedSetup(context: CommandContext, board: LiveBoard): Pr
 
 /** Where the user set nothing up: what a file of another tool names, if the user wants that. */
 async function withForeign(context: CommandContext, board: LiveBoard, plan: Plan): Promise<Plan | undefined> {
-  const [found] = await board.core.tasks.foreignSetups();
+  const found = chosenSetup(await board.core.tasks.foreignSetups());
   if (found === undefined) return plan;
   const include = [...(plan.include ?? []), ...found.plan.include];
   const foreign = { ...plan, ...found.plan, include };
