@@ -23,6 +23,8 @@ import type { StoreProblem } from './store/store';
 import { Endings } from './tasks/endings';
 import { Landing } from './tasks/landing';
 import { LocalTaskService } from './tasks/localTaskService';
+import { MergingIn } from './tasks/mergingIn';
+import { OverlapFinder } from './tasks/overlapFinder';
 import type { PermissionPort } from './tasks/permission';
 import { RunRoad } from './tasks/runRoad';
 import { RunSupervisor } from './tasks/runSupervisor';
@@ -111,7 +113,7 @@ export const composeCore: ComposeCore = async (ports) => {
     rootSetting: () => settings().worktrees.root,
   });
   const landing = new Landing({ merges: parts.merges, store, now: () => records.now() });
-  const endings = new Endings({ records, keeper, landing });
+  const endings = new Endings({ records, keeper, landing, ...parts });
   const supervisor = new RunSupervisor({
     kit,
     store,
@@ -155,6 +157,8 @@ export const composeCore: ComposeCore = async (ports) => {
     endings,
     landing,
     verification,
+    mergingIn: new MergingIn({ records, keeper, ...parts }),
+    overlapFinder: new OverlapFinder({ ...parts, cache: store.overlaps }),
     kit,
     messages,
     settings,

@@ -9,6 +9,7 @@ import type { CorePorts, Credentials } from './composeCore';
 import type { Changes } from './git/changes';
 import type { RepositoryFacts } from './git/repository';
 import type { Snapshots } from './git/snapshots';
+import { baseOf } from './model/movedBase';
 import { demoModelName, type Settings } from './model/settings';
 import { scrubbedEnvironment } from './process/environment';
 import { ownerMarkerVariable, runMarkerVariable } from './process/processTree';
@@ -61,7 +62,7 @@ export function toolSurroundings(parts: {
   let ripgrep: Promise<string> | undefined;
   return async ({ task, run, role, place, scratch }) => {
     ripgrep ??= findRipgrep(undefined, ports.env);
-    const base = task.packet.repository.base.commit;
+    const base = baseOf(task);
     return {
       root: place.root,
       ...(place.isWorktree ? { mainCheckout: task.packet.repository.root } : {}),

@@ -31,7 +31,7 @@ export interface RunCommand extends ForAgents {
 }
 
 export interface AgentCommand extends ForAgents {
-  readonly verb: 'verify' | 'fix' | 'resume';
+  readonly verb: 'verify' | 'fix' | 'resume' | 'resolve';
   /** A whole id, a unique prefix of one, or a slug. */
   readonly target: string;
 }
@@ -43,12 +43,12 @@ export interface AcceptCommand extends Common {
 }
 
 export interface TargetCommand extends Common {
-  readonly verb: 'show' | 'diff' | 'discard' | 'restore' | 'undo' | 'stop';
+  readonly verb: 'show' | 'diff' | 'merge-in' | 'discard' | 'restore' | 'undo' | 'stop';
   readonly target: string;
 }
 
 export interface ListCommand extends Common {
-  readonly verb: 'list';
+  readonly verb: 'list' | 'conflicts';
 }
 
 export type Command = RunCommand | AgentCommand | AcceptCommand | TargetCommand | ListCommand;
@@ -209,6 +209,7 @@ function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command
   const forAgents = { ...common, isDemo: has('demo'), allowCommands: has('allow-commands') };
   switch (verb) {
     case 'list':
+    case 'conflicts':
       noOperand(verb, operands);
       return { ...common, verb };
     case 'run':
@@ -230,6 +231,7 @@ function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command
     case 'verify':
     case 'fix':
     case 'resume':
+    case 'resolve':
       return { ...forAgents, verb, target: operandOf(verb, operands) };
     case 'accept':
       return { ...common, verb, target: operandOf(verb, operands), isDryRun: has('dry-run') };

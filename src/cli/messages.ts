@@ -75,7 +75,7 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
   },
   conflict: {
     text: 'The change conflicts with what is in your checkout; nothing was written',
-    hint: 'Commit or change the named files so that they agree, or run the Task again from the current state.',
+    hint: 'Have the agent resolve them with "tributary resolve TASK", or bring your files into its worktree with "tributary merge-in TASK" and resolve them there.',
     exitCode: 3,
   },
   stale: {

@@ -22,6 +22,8 @@ export function taskData(task: Task): Readonly<Record<string, unknown>> {
     createdAt: task.createdAt,
     changedAt: task.changedAt,
     snapshot: task.snapshot,
+    mergedIn: task.movedBases.at(-1),
+    unresolved: task.unresolved,
     verdict: verdict?.verdict,
     verdictTree: verdict?.tree,
     messages: task.messages,
@@ -42,14 +44,18 @@ function runData(run: Run): Readonly<Record<string, unknown>> {
   };
 }
 
-const agentVerbs: ReadonlySet<string> = new Set(['resume', 'verify', 'fix']);
+const agentVerbs: ReadonlySet<string> = new Set(['resume', 'verify', 'fix', 'resolve']);
+
+/** One command line on a Task. */
+export function stepLine(task: Task, verb: string): string {
+  // The demo's Tasks go on with the demo: no key would know its conversations.
+  const isDemo = task.runs.some((run) => run.model === demoModelName);
+  return `tributary ${verb} ${plainLine(task.slug)}${isDemo && agentVerbs.has(verb) ? ' --demo' : ''}`;
+}
 
 /** The command lines that make sense now, most likely one first. */
 export function nextSteps(task: Task): string[] {
-  // The demo's Tasks go on with the demo: no key would know its conversations.
-  const isDemo = task.runs.some((run) => run.model === demoModelName);
-  const line = (verb: string): string =>
-    `tributary ${verb} ${plainLine(task.slug)}${isDemo && agentVerbs.has(verb) ? ' --demo' : ''}`;
+  const line = (verb: string): string => stepLine(task, verb);
   if (task.runs.some(isLive)) return [line('stop')];
   switch (task.state) {
     case 'accepted':

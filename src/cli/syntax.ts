@@ -88,10 +88,13 @@ export const flags: Readonly<Record<FlagName, FlagSyntax>> = {
 export const verbs = [
   'run',
   'list',
+  'conflicts',
   'show',
   'diff',
   'verify',
   'fix',
+  'merge-in',
+  'resolve',
   'accept',
   'discard',
   'restore',
@@ -132,6 +135,11 @@ export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
     more: 'Your checkout is not touched until you accept. Ctrl-C stops the Run and keeps its work; a second one forces.\nExit code: 0 done, and PASS if a verdict was made; 1 failed, or another verdict; 130 stopped.',
   },
   list: { flags: [], summary: 'List the Tasks of this repository, newest first.' },
+  conflicts: {
+    flags: [],
+    summary: 'Show which open Tasks touch the same files, which conflict, and in which order to accept them.',
+    more: 'Compares the newest snapshots with each other and with what your checkout holds now.',
+  },
   show: {
     operand: 'TASK|RUN',
     flags: [],
@@ -154,6 +162,19 @@ export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
     flags: agentFlags,
     summary: 'Send the open findings to an implementer, then verify again.',
     more: 'Exit code: 0 for PASS, and when there is no open finding.',
+  },
+  'merge-in': {
+    operand: 'TASK',
+    flags: [],
+    summary:
+      'Merge what your checkout holds now into the worktree of a Task, to resolve conflicts there by hand.',
+    more: 'Your checkout is not touched. Texts in conflict get markers; of other files the side of the Task stands, which\na second "merge-in" takes for decided.',
+  },
+  resolve: {
+    operand: 'TASK',
+    flags: agentFlags,
+    summary: 'The same, then have the agent of the Task resolve the conflicts that are left.',
+    more: 'Exit code: 0 when nothing conflicts or all is resolved, and PASS if a verdict was made; 3 while conflicts are left.',
   },
   accept: {
     operand: 'TASK',

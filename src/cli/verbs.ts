@@ -2,10 +2,13 @@ import type { Command } from './arguments';
 import type { Outcome } from './report';
 import type { VerbContext } from './verbContext';
 import { accept } from './verbs/accept';
+import { conflicts } from './verbs/conflicts';
 import { diff } from './verbs/diff';
 import { discard } from './verbs/discard';
 import { fix } from './verbs/fix';
 import { list } from './verbs/list';
+import { mergeIn } from './verbs/mergeIn';
+import { resolve } from './verbs/resolve';
 import { restore } from './verbs/restore';
 import { resume } from './verbs/resume';
 import { run } from './verbs/run';
@@ -14,8 +17,8 @@ import { stop } from './verbs/stop';
 import { undo } from './verbs/undo';
 import { verify } from './verbs/verify';
 
-const byTarget = { show, diff, discard, restore, undo, stop };
-const byAgents = { verify, fix, resume };
+const byTarget = { 'merge-in': mergeIn, show, diff, discard, restore, undo, stop };
+const byAgents = { verify, fix, resume, resolve };
 
 /** The one table of verbs. */
 export function perform(command: Command, context: VerbContext): Promise<Outcome> {
@@ -24,11 +27,14 @@ export function perform(command: Command, context: VerbContext): Promise<Outcome
       return run(command, context);
     case 'list':
       return list(command, context);
+    case 'conflicts':
+      return conflicts(command, context);
     case 'accept':
       return accept(command, context);
     case 'verify':
     case 'fix':
     case 'resume':
+    case 'resolve':
       return byAgents[command.verb](command, context);
     default:
       return byTarget[command.verb](command, context);

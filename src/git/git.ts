@@ -4,7 +4,9 @@ import { type Changes, GitChanges } from './changes';
 import { findForeignSetups } from './foreignSetups';
 import { SimpleGitClient } from './gitClient';
 import { LastLooks } from './lastLook';
+import { GitMergeIns, type MergeIns } from './mergeIn';
 import { GitMerges, type Merges } from './merges';
+import { GitOverlaps, type Overlaps } from './overlaps';
 import { makeGit } from './plumbing';
 import { GitProvision, type Provision } from './provision';
 import { GitRepository, type Repository, type RepositoryFacts } from './repository';
@@ -26,6 +28,8 @@ export interface RepositoryGit {
   readonly snapshots: Snapshots;
   readonly changes: Changes;
   readonly merges: Merges;
+  readonly mergeIns: MergeIns;
+  readonly overlaps: Overlaps;
   readonly uncommitted: Uncommitted;
   readonly provision: Provision;
   readonly foreignSetups: () => Promise<readonly ForeignSetup[]>;
@@ -45,6 +49,8 @@ export function createGit(
     snapshots: new GitSnapshots({ git, facts, looks }),
     changes: new GitChanges({ git, facts }),
     merges: new GitMerges({ git, facts }),
+    mergeIns: new GitMergeIns({ git, facts }),
+    overlaps: new GitOverlaps({ git, facts }),
     uncommitted: new GitUncommitted({ git, facts }),
     provision: new GitProvision({ git, facts }),
     foreignSetups: () => findForeignSetups(facts),

@@ -2,8 +2,9 @@ import { lstat } from 'node:fs/promises';
 import type { Conflict, LandingPath } from '../model/landing';
 import { type Checkout, inCheckout, unlessMissing } from './checkouts';
 import type { MergePreview } from './merges';
+import { type ConflictStages, parseConflictStages } from './parsers/conflictStages';
 import { absentMode, gitlinkMode, parseRawDiff, type RawChange } from './parsers/diffTree';
-import { parseMergeTree } from './parsers/mergeTree';
+import { type MergedTree, parseMergeTree } from './parsers/mergeTree';
 import { fileAt, splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 import { whyUnsafe } from './safePath';
@@ -13,9 +14,9 @@ import type { TemporaryIndex } from './temporaryIndex';
 import { recordTracked, withSteadyIndex } from './workTreeState';
 
 /** Makes the same objects for the same trees, so that previews do not fill the object store. */
-const fixedDate = '2000-01-01T00:00:00Z';
+export const fixedDate = '2000-01-01T00:00:00Z';
 
-interface PreviewRequest {
+export interface PreviewRequest {
   readonly base: string;
   readonly theirs: string;
   readonly signal: AbortSignal | undefined;
@@ -47,7 +48,7 @@ export async function previewMerge(
  * The user's files as a tree: tracked ones everywhere, and whatever stands on the touched paths, or on those that
  * only the base tracks. Without the latter, untracked files that the base holds would look moved elsewhere.
  */
-async function treeOfOurs(
+export async function treeOfOurs(
   git: Git,
   checkout: Checkout,
   { touched, base, signal }: Pick<PreviewRequest, 'base' | 'signal'> & { touched: readonly RawChange[] },
@@ -69,11 +70,11 @@ async function untrackedOf(index: TemporaryIndex, base: string): Promise<string[
 }
 
 /** Wraps the three trees in commits and merges them in the object store; merge drivers of the user count. */
-async function mergeTrees(
+export async function mergeTrees(
   git: Git,
   checkout: Checkout,
   { base, ours, theirs, signal }: PreviewRequest & { ours: string },
-): Promise<ReturnType<typeof parseMergeTree>> {
+): Promise<MergedTree & { readonly stages: readonly ConflictStages[] }> {
   const place = inCheckout(checkout);
   const env = { ...place.env, GIT_AUTHOR_DATE: fixedDate, GIT_COMMITTER_DATE: fixedDate };
   const wrap = (tree: string, parents: string[], message: string): Promise<string> =>
@@ -83,13 +84,14 @@ async function mergeTrees(
   const [left, right] = await Promise.all([wrap(ours, [root], 'ours'), wrap(theirs, [root], 'theirs')]);
   const args = ['merge-tree', '--write-tree', '-z', '--messages', left, right];
   const output = await git({ cwd: place.cwd, env, args, okCodes: [0, 1], signal });
-  return parseMergeTree(
-    output.stdout,
-    new Map([
-      [left, 'your files'],
-      [right, 'the Task'],
-    ]),
-  );
+  const names = new Map([
+    [left, 'your files'],
+    [right, 'the Task'],
+  ]);
+  return {
+    ...parseMergeTree(output.stdout, names),
+    stages: parseConflictStages(output.stdout, [left, right]),
+  };
 }
 
 /** Files of the user that no tree can hold beside what lands: only a look at the disk finds them. */
@@ -158,7 +160,7 @@ async function refusal(
 }
 
 /** Lists what differs between two trees or commits, every rename as a deletion and an addition. */
-function differ(
+export function differ(
   git: Git,
   checkout: Checkout,
   signal: AbortSignal | undefined,

@@ -160,7 +160,7 @@ async function checkOut(
 }
 
 /** Where HEAD stands: a commit, a branch, both, or (orphaned) a branch without commit. */
-async function headOf(
+export async function headOf(
   git: Git,
   checkout: Checkout,
   signal: AbortSignal | undefined,

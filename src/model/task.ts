@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { landingIdSchema, taskIdSchema } from './ids';
+import { movedBaseSchema, unresolvedSchema } from './movedBase';
 import { taskPacketSchema } from './packet';
 import { runSchema } from './run';
 import { type SetupPlan, setupPlanSchema, setupRecordSchema } from './setup';
@@ -43,6 +44,10 @@ export const taskSchema = z.lazy(() =>
     /** The newest Snapshot of the Worktree; restore and review use it. */
     snapshot: snapshotSchema.optional(),
     snapshotCount: z.number().int().nonnegative(),
+    /** The checkout each time it was merged into the Worktree, newest last; see `baseOf`. */
+    movedBases: z.array(movedBaseSchema).default([]),
+    /** Conflicts that the newest of these merges left, some of them perhaps resolved since. */
+    unresolved: z.array(unresolvedSchema).default([]),
     verdicts: z.array(verdictSchema),
     /** Findings of the current Verdict that the user set aside, with the reason. */
     dismissed: z

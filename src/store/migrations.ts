@@ -11,6 +11,7 @@ export type FileKind =
   | 'lock'
   | 'request'
   | 'landing'
+  | 'overlaps'
   | 'transcript';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -30,6 +31,7 @@ export const currentVersions: Readonly<Record<FileKind, number>> = {
   lock: 1,
   request: 1,
   landing: 1,
+  overlaps: 1,
   transcript: 1,
 };
 

@@ -6,6 +6,7 @@ import { FileJournal } from './journal';
 import { LockFiles } from './lockFiles';
 import { FileLocks } from './locks';
 import { type Migrations, migrations } from './migrations';
+import { FileOverlapCache } from './overlapCacheFile';
 import { FileOwners } from './owners';
 import { StorePaths } from './paths';
 import { type ProcessTable, systemProcessTable } from './processIdentity';
@@ -78,6 +79,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     owners,
     requests,
     journal: new FileJournal({ ...shared, records }),
+    overlaps: new FileOverlapCache({ ...shared, records }),
     asideDirectory: (taskId) => paths.aside(taskId),
     dispose: async () => {
       watch.dispose();

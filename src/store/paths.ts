@@ -36,6 +36,9 @@ export class StorePaths {
   get locks(): string {
     return join(this.root, 'locks');
   }
+  get overlaps(): string {
+    return join(this.root, 'overlaps.json');
+  }
   get journal(): string {
     return join(this.root, 'journal');
   }

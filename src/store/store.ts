@@ -135,6 +135,13 @@ export interface Journal {
   directory(id: LandingId): string;
 }
 
+/** `overlaps.json`: answers about trees, by what was asked; replaced whole. */
+export interface OverlapCache {
+  load(): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** One that cannot be written is only logged. */
+  save(known: ReadonlyMap<string, readonly string[]>): Promise<void>;
+}
+
 /** Everything under `<git common dir>/tributary/`. */
 export interface Store {
   readonly directory: string;
@@ -145,6 +152,7 @@ export interface Store {
   readonly owners: Owners;
   readonly requests: Requests;
   readonly journal: Journal;
+  readonly overlaps: OverlapCache;
   /** `aside/<taskId>/`, not created. */
   asideDirectory(taskId: TaskId): string;
   dispose(): Promise<void>;

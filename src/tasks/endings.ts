@@ -1,16 +1,19 @@
 import { assertNever, TributaryError, toTributaryError } from '../base/errors';
+import type { Repository } from '../git/repository';
 import type { LandingId, TaskId } from '../model/ids';
 import type { Task, TaskStateName } from '../model/task';
 import { type Landing, type LandingSteps, wholeOf } from './landing';
 import { isLive } from './runMachine';
 import type { AcceptOptions, AcceptOutcome, UndoOutcome } from './taskApi';
 import type { TaskRecords } from './taskRecords';
+import { conflictsLeft } from './unresolved';
 import { type TaskWithWorktree, type WorktreeKeeper, withWorktree } from './worktreeKeeper';
 
 export interface EndingsDeps {
   readonly records: TaskRecords;
   readonly keeper: WorktreeKeeper;
   readonly landing: Landing;
+  readonly repository: Pick<Repository, 'readFiles'>;
 }
 
 /**
@@ -49,6 +52,8 @@ export class Endings {
     return this.from(task, ['open'], 'accept', async (current) => {
       const ready = await this.fresh(current);
       if (ready.snapshot === undefined) throw nothingToLand(task);
+      const left = await conflictsLeft(this.deps.repository, ready, ready.snapshot.tree);
+      if (left.length > 0) return { kind: 'conflict', task: ready, conflicts: left };
       const { records, landing } = this.deps;
       const steps: LandingSteps = {
         journalled: async (landingId) => {

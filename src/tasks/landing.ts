@@ -2,6 +2,7 @@ import { TributaryError } from '../base/errors';
 import type { MergePreview, Merges } from '../git/merges';
 import type { LandingId } from '../model/ids';
 import type { LandedSide, LandingPath, LandingRecord } from '../model/landing';
+import { baseOf } from '../model/movedBase';
 import type { Task } from '../model/task';
 import type { Store } from '../store/store';
 import type { SeenPlan } from './taskApi';
@@ -273,5 +274,5 @@ function checkoutOf(task: Task): string {
 
 /** The whole of what a Task changed. */
 export function wholeOf(task: Task, tree: string): LandingPart {
-  return { base: task.packet.repository.base.commit, theirs: tree, tree };
+  return { base: baseOf(task), theirs: tree, tree };
 }

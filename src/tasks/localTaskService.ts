@@ -10,6 +10,8 @@ import type { Uncommitted } from '../git/uncommitted';
 import type { FileChange } from '../model/changes';
 import type { ForeignSetup } from '../model/foreignSetup';
 import type { RunId, TaskId } from '../model/ids';
+import { baseOf } from '../model/movedBase';
+import type { BoardOverlaps } from '../model/overlap';
 import { type Base, type TaskPacket, taskPacketSchema } from '../model/packet';
 import { type Run, resumeInstruction } from '../model/run';
 import type { Settings } from '../model/settings';
@@ -22,6 +24,8 @@ import { type Endings, expectState, standingLanding } from './endings';
 import { findTask } from './findTask';
 import { draftAfter, FollowUps, hasBegun, instructionAfter } from './followUps';
 import { type Landing, wholeOf } from './landing';
+import type { MergingIn } from './mergingIn';
+import type { OverlapFinder } from './overlapFinder';
 import { reconcile } from './reconcile';
 import { isLive } from './runMachine';
 import type { RunRoad, RunSpec } from './runRoad';
@@ -34,6 +38,8 @@ import type {
   Board,
   LandingPlan,
   LandingWish,
+  MergeInOutcome,
+  ResolveOutcome,
   Settled,
   StartTask,
   StopOutcome,
@@ -44,6 +50,7 @@ import type {
 } from './taskApi';
 import type { TaskRecords } from './taskRecords';
 import type { TaskService } from './taskService';
+import { conflictsLeft } from './unresolved';
 import { mendable, type Verification } from './verification';
 import type { WaitingMessages } from './waitingMessages';
 import { type WorktreeKeeper, withWorktree } from './worktreeKeeper';
@@ -60,6 +67,8 @@ export interface TaskServiceDeps {
   readonly endings: Endings;
   readonly landing: Landing;
   readonly verification: Verification;
+  readonly mergingIn: MergingIn;
+  readonly overlapFinder: OverlapFinder;
   readonly kit: AgentKit;
   readonly messages: WaitingMessages;
   readonly settings: () => Settings;
@@ -186,6 +195,8 @@ export class LocalTaskService implements TaskService {
       state: 'open',
       runs: [],
       snapshotCount: 0,
+      movedBases: [],
+      unresolved: [],
       verdicts: [],
       dismissed: [],
       messages: [],
@@ -285,7 +296,7 @@ export class LocalTaskService implements TaskService {
 
   async baseFile(id: TaskId, path: string): Promise<Uint8Array | undefined> {
     const task = await this.deps.store.tasks.load(id);
-    return this.deps.repository.readFile(task.packet.repository.base.commit, path);
+    return this.deps.repository.readFile(baseOf(task), path);
   }
 
   async taskFile(id: TaskId, version: 'snapshot' | 'verdict', path: string): Promise<Uint8Array | undefined> {
@@ -375,12 +386,33 @@ export class LocalTaskService implements TaskService {
     expectState(task, ['open'], 'accept');
     if (tree === undefined) return { task, paths: [], conflicts: [] };
     const preview = await this.deps.landing.preview(task, wholeOf(task, tree));
-    return { task, tree, paths: preview.paths, conflicts: preview.conflicts };
+    const left = await conflictsLeft(this.deps.repository, task, tree);
+    return { task, tree, paths: preview.paths, conflicts: [...preview.conflicts, ...left] };
   }
 
   async accept(id: TaskId, options: AcceptOptions = {}): Promise<AcceptOutcome> {
     refuseUnbuilt(options);
     return this.deps.endings.accept(await this.current(id), options);
+  }
+
+  async mergeIn(id: TaskId): Promise<MergeInOutcome> {
+    return this.deps.mergingIn.into(await this.current(id), { isMeant: true });
+  }
+
+  async resolve(id: TaskId): Promise<ResolveOutcome> {
+    const merged = await this.deps.mergingIn.into(await this.current(id), { isMeant: false });
+    if (merged.conflicts.length === 0) return { kind: 'clean', task: merged.task, merged };
+    const { task, settled } = await this.followUp(id, await this.deps.mergingIn.instruction(merged.task));
+    return {
+      kind: 'started',
+      task,
+      merged,
+      settled: settled.then((one) => this.deps.mergingIn.decided(one)),
+    };
+  }
+
+  async overlaps(): Promise<BoardOverlaps> {
+    return this.deps.overlapFinder.among((await this.deps.store.tasks.list()).tasks);
   }
 
   async landedPaths(id: TaskId): Promise<readonly string[]> {
@@ -442,7 +474,7 @@ export class LocalTaskService implements TaskService {
   /** Base and the newest tree: the Worktree as it stands when it is there, else the Snapshot. */
   private async sides(id: TaskId): Promise<{ task: Task; base: string; tree?: string }> {
     const task = await this.current(id);
-    const base = task.packet.repository.base.commit;
+    const base = baseOf(task);
     const record = task.branch === undefined ? undefined : await this.deps.keeper.recordOf(task);
     const stands = record?.state === 'ready' || record?.state === 'busy';
     if (stands && (await this.deps.keeper.isRegistered(withWorktree(task)))) {

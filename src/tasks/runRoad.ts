@@ -3,6 +3,7 @@ import { type CancelReason, cancelReasonOf } from '../base/async';
 import { TributaryError, toTributaryError } from '../base/errors';
 import type { Repository } from '../git/repository';
 import type { RunId, TaskId } from '../model/ids';
+import { baseOf } from '../model/movedBase';
 import { baseText } from '../model/packet';
 import type { Run, RunEnd, RunKind } from '../model/run';
 import type { Task } from '../model/task';
@@ -115,8 +116,7 @@ export class RunRoad {
     const { kit, store, records, repository } = this.deps;
     const role = kit.role(spec.agent);
     // A new Worktree begins with the base's tree; any other is looked at once it stands.
-    const base = task.packet.repository.base.commit;
-    const treeAtStart = spec.kind === 'first' ? await repository.treeOf(base) : undefined;
+    const treeAtStart = spec.kind === 'first' ? await repository.treeOf(baseOf(task)) : undefined;
     const run: Run = {
       id: await store.tasks.newRunId(),
       kind: spec.kind,
@@ -244,7 +244,7 @@ export class RunRoad {
   private async reading(task: Task, role: AgentRole): Promise<{ docs?: string; gitStatus?: string }> {
     const { base } = task.packet.repository;
     const names = ['CLAUDE.md', 'AGENTS.md'];
-    const found = role.wantsDocs ? await this.deps.repository.readFiles(base.commit, names) : [];
+    const found = role.wantsDocs ? await this.deps.repository.readFiles(baseOf(task), names) : [];
     const docs = found.flatMap((bytes, index) =>
       bytes === undefined ? [] : [`${names[index]}:\n${bytes.toString('utf8')}`],
     );

@@ -1,4 +1,5 @@
 import type { Repository } from '../git/repository';
+import { baseOf } from '../model/movedBase';
 import type { Run } from '../model/run';
 import type { Settings } from '../model/settings';
 import type { Task } from '../model/task';
@@ -50,7 +51,7 @@ export class Settling {
   /** Whether nothing differs from the base: nothing was ever done, or all of it was taken back. */
   private async isUnchanged(task: Task): Promise<boolean> {
     if (task.snapshot === undefined) return true;
-    return task.snapshot.tree === (await this.deps.repository.treeOf(task.packet.repository.base.commit));
+    return task.snapshot.tree === (await this.deps.repository.treeOf(baseOf(task)));
   }
 
   private async afterChange(finished: FinishedRun, when: VerifyWhen, signal: AbortSignal): Promise<Settled> {

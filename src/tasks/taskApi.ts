@@ -1,6 +1,7 @@
 import type { BoardEvent } from '../model/events';
 import type { RunId, TaskId } from '../model/ids';
 import type { Conflict, LandingMode, LandingPath, LandingSelection } from '../model/landing';
+import type { Unresolved } from '../model/movedBase';
 import type { TaskPacket } from '../model/packet';
 import type { Run } from '../model/run';
 import type { SetupPlan } from '../model/setup';
@@ -110,6 +111,27 @@ export type AcceptOutcome =
   | { readonly kind: 'conflict'; readonly task: Task; readonly conflicts: readonly Conflict[] }
   /** `paths` is empty when only the Worktree moved on and the same files would be written. */
   | { readonly kind: 'stale'; readonly task: Task; readonly paths: readonly string[] };
+
+/** What came of merging the checkout into a Task's Worktree; the checkout itself is as it was. */
+export interface MergeInOutcome {
+  /** `upToDate`: the Task had all of it already. */
+  readonly kind: 'merged' | 'upToDate';
+  readonly task: Task;
+  /** Files that the merge changed in the Worktree. */
+  readonly paths: readonly string[];
+  /** What is to be resolved there now, of earlier merges too. */
+  readonly conflicts: readonly Unresolved[];
+}
+
+export type ResolveOutcome =
+  /** There was nothing to resolve, so no Run was started. */
+  | { readonly kind: 'clean'; readonly task: Task; readonly merged: MergeInOutcome }
+  | {
+      readonly kind: 'started';
+      readonly task: Task;
+      readonly merged: MergeInOutcome;
+      readonly settled: Promise<Settled>;
+    };
 
 export type UndoOutcome =
   | { readonly kind: 'undone'; readonly task: Task; readonly paths: readonly string[] }

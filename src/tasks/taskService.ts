@@ -3,6 +3,7 @@ import type { Event } from '../base/emitter';
 import type { FileChange } from '../model/changes';
 import type { ForeignSetup } from '../model/foreignSetup';
 import type { RunId, TaskId } from '../model/ids';
+import type { BoardOverlaps } from '../model/overlap';
 import type { TaskPacket } from '../model/packet';
 import type { Run } from '../model/run';
 import type { Task } from '../model/task';
@@ -15,6 +16,8 @@ import type {
   Board,
   LandingPlan,
   LandingWish,
+  MergeInOutcome,
+  ResolveOutcome,
   Settled,
   StartTask,
   StopOutcome,
@@ -77,6 +80,15 @@ export interface TaskService {
 
   /** What `accept` would do for the same wish; nothing is written. */
   preview(id: TaskId, wish?: LandingWish): Promise<LandingPlan>;
+  /**
+   * Merges what the checkout holds now into the Task's Worktree, where conflicts get markers; the ChangeSet counts from
+   * there on. Called again, it takes what an earlier merge kept of the Task's side for decided. Throws `wrongState`.
+   */
+  mergeIn(id: TaskId): Promise<MergeInOutcome>;
+  /** The same, then, where conflicts are left, a Run of the Task's author that resolves them. */
+  resolve(id: TaskId): Promise<ResolveOutcome>;
+  /** Which open Tasks touch the same files, and which of those conflict; goes by Snapshots and by the checkout's files. */
+  overlaps(): Promise<BoardOverlaps>;
   /** With `expected`, nothing lands and the outcome is `stale` when something else than the seen preview would. */
   accept(id: TaskId, options?: AcceptOptions): Promise<AcceptOutcome>;
   /** What `undo` would write back; empty when there is nothing to undo. */

@@ -3,6 +3,7 @@ import { TributaryError } from '../base/errors';
 import type { Changes } from '../git/changes';
 import type { Repository } from '../git/repository';
 import type { RunId } from '../model/ids';
+import { baseOf } from '../model/movedBase';
 import type { Run } from '../model/run';
 import { currentVerdict, openFindings, type Task } from '../model/task';
 import type { Check, Finding, Verdict } from '../model/verdict';
@@ -79,8 +80,7 @@ export class Verification {
   /** The packet's Checks alone, in the Worktree under the writer lock. */
   async byHost(asked: Task, runId: RunId, signal: AbortSignal): Promise<Verified> {
     const task = await this.recorded(asked, signal);
-    const tree =
-      task.snapshot?.tree ?? (await this.deps.repository.treeOf(task.packet.repository.base.commit));
+    const tree = task.snapshot?.tree ?? (await this.deps.repository.treeOf(baseOf(task)));
     const hostChecks = await this.inWorktree(task, runId, signal, async (ready) => {
       await this.deps.keeper.guardTree(ready, tree);
       return this.hostChecks(task, placeOfTask(ready, tree), signal);
@@ -140,7 +140,7 @@ export class Verification {
   }
 
   private async diff(task: Task, tree: string): Promise<{ patch: string; files: readonly string[] }> {
-    const base = task.packet.repository.base.commit;
+    const base = baseOf(task);
     const [patch, set] = await Promise.all([
       this.deps.changes.patch(base, tree),
       this.deps.changes.changeSet(base, tree),

@@ -3,6 +3,7 @@ import type { Repository } from '../git/repository';
 import type { Snapshots, TakenSnapshot } from '../git/snapshots';
 import type { Worktrees } from '../git/worktrees';
 import type { RunId } from '../model/ids';
+import { baseOf } from '../model/movedBase';
 import type { Snapshot } from '../model/snapshot';
 import type { Task } from '../model/task';
 import type { Worktree, WorktreeState } from '../model/worktree';
@@ -129,7 +130,7 @@ export class WorktreeKeeper {
     const request = {
       path: task.worktreePath,
       branch: task.branch,
-      commit: task.packet.repository.base.commit,
+      commit: baseOf(task),
       lockReason: lockReason(task, runId),
       afterFiles: () => this.deps.setup.prepare({ task, runId }, signal),
       signal,
@@ -158,13 +159,16 @@ export class WorktreeKeeper {
 
   /**
    * Records the Worktree as it stands, unless nothing differs from the last Snapshot or, before the first, from
-   * the base. The Task that comes back names the newest Snapshot, if there is one.
+   * the base; `always`: also then. The Task that comes back names the newest Snapshot, if there is one.
    */
-  async snapshot(task: TaskWithWorktree, at: { runId: RunId; turn: number }): Promise<TaskWithWorktree> {
+  async snapshot(
+    task: TaskWithWorktree,
+    at: { runId: RunId; turn: number; always?: true },
+  ): Promise<TaskWithWorktree> {
     const { snapshots, records, repository } = this.deps;
     const tree = await snapshots.treeOf(task.worktreePath);
-    const before = task.snapshot?.tree ?? (await repository.treeOf(task.packet.repository.base.commit));
-    if (tree === before) return task;
+    const before = task.snapshot?.tree ?? (await repository.treeOf(baseOf(task)));
+    if (tree === before && at.always === undefined) return task;
     const number = (await records.load(task.id)).snapshotCount + 1;
     const taken = await snapshots.take({
       worktreePath: task.worktreePath,
@@ -278,7 +282,7 @@ export class WorktreeKeeper {
     const { hasAside } = await this.deps.worktrees.remove({
       path: task.worktreePath,
       branch: task.branch,
-      keptCommit: task.snapshot?.commit ?? task.packet.repository.base.commit,
+      keptCommit: task.snapshot?.commit ?? baseOf(task),
       asideDirectory,
     });
     return hasAside ? { aside: asideDirectory } : {};
@@ -291,7 +295,7 @@ export class WorktreeKeeper {
     signal?: AbortSignal,
   ): Promise<TaskWithWorktree> {
     const snapshot = task.snapshot;
-    const base = task.packet.repository.base.commit;
+    const base = baseOf(task);
     await this.making(task, async () => {
       await this.deps.worktrees.rebuild({
         path: task.worktreePath,

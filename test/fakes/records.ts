@@ -49,6 +49,8 @@ export function makeTask(parts: Partial<Task> = {}): Task {
     state: 'open',
     runs: [],
     snapshotCount: 0,
+    movedBases: [],
+    unresolved: [],
     verdicts: [],
     dismissed: [],
     messages: [],

@@ -117,6 +117,8 @@ export function newTask(id: TaskId, over: Partial<Task> = {}): Task {
       state: 'open',
       runs: [],
       snapshotCount: 0,
+      movedBases: [],
+      unresolved: [],
       verdicts: [],
       landings: [],
     }),

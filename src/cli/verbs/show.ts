@@ -6,8 +6,9 @@ import type { Run } from '../../model/run';
 import { currentVerdict, type Task, verdictOn } from '../../model/task';
 import type { TargetCommand } from '../arguments';
 import { describeError } from '../messages';
+import { conflictsOf } from '../overlapTexts';
 import type { Paint } from '../paint';
-import { nextSteps, taskData } from '../records';
+import { nextSteps, stepLine, taskData } from '../records';
 import { setupRows } from '../setupTexts';
 import { branchText, fileText, runText, usageText, verdictText } from '../texts';
 import type { VerbContext, VerbRunner } from '../verbContext';
@@ -15,7 +16,8 @@ import type { VerbContext, VerbRunner } from '../verbContext';
 export const show: VerbRunner<TargetCommand> = async ({ target }, context) => {
   const { task, run } = await context.tasks.find(target);
   const files = await filesOf(task, context);
-  const next = nextSteps(task);
+  const { overlaps, conflicts, isStuck } = await conflictsOf(task, context);
+  const next = [...(isStuck ? [stepLine(task, 'resolve')] : []), ...nextSteps(task)];
   const parts = [
     taskText(task, context.paint),
     section('Set-up', task.setup === undefined ? [] : setupRows(task.setup), context.paint),
@@ -26,6 +28,7 @@ export const show: VerbRunner<TargetCommand> = async ({ target }, context) => {
       task.messages.map(({ text }) => plainLine(text)),
       context.paint,
     ),
+    section('Conflicts', conflicts, context.paint),
     judgement(task, context.paint),
     section('Next', next, context.paint),
   ];
@@ -35,6 +38,7 @@ export const show: VerbRunner<TargetCommand> = async ({ target }, context) => {
       task: taskData(task),
       ...(run === undefined ? {} : { run }),
       files,
+      overlaps,
       verdict: currentVerdict(task),
       next,
     },
@@ -65,6 +69,8 @@ function taskText(task: Task, paint: Paint): string {
     `  agent ${plainLine(task.agent)}`,
     `  base ${plainLine(baseText(base))} ${base.commit}${behind}`,
   ];
+  const moved = task.movedBases.at(-1);
+  if (moved !== undefined) rows.push(`  your checkout as of ${moved.at} was merged in: ${moved.commit}`);
   // An ended Task keeps the names, for the day it is brought back; the folder and the branch are gone.
   if (task.state === 'open') {
     if (task.branch !== undefined) rows.push(`  branch ${branchText(task)}`);

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import * as z from 'zod';
 import type { Logger } from '../../base/logger';
 import { type TaskId, taskIdSchema } from '../../model/ids';
+import { baseOf } from '../../model/movedBase';
 import type { Task } from '../../model/task';
 import type { Boards } from '../boards';
 import { visibleName } from '../plainWords';
@@ -19,7 +20,7 @@ export type TaskScheme = typeof baseScheme | typeof snapshotScheme;
  * one name; the query says which file of which Task it is, and in which state.
  */
 export function taskFileUri(scheme: TaskScheme, task: Task, path: string): vscode.Uri {
-  const state = scheme === baseScheme ? task.packet.repository.base.commit : (task.snapshot?.tree ?? '');
+  const state = scheme === baseScheme ? baseOf(task) : (task.snapshot?.tree ?? '');
   const query: z.infer<typeof querySchema> = { taskId: task.id, path, state };
   const root = task.worktreePath ?? task.packet.repository.root;
   const shown = path.split('/').map(visibleName);

@@ -1,0 +1,119 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Unresolved } from '../model/movedBase';
+import { type Checkout, inCheckout, locateCheckout, unlessMissing } from './checkouts';
+import { settleConflicts } from './conflictFiles';
+import { differ, mergeTrees, treeOfOurs } from './mergePreview';
+import { zeroName } from './objectNames';
+import { type Git, lineOf } from './plumbing';
+import type { RepositoryFacts } from './repository';
+import { whyUnsafe } from './safePath';
+import { commitTree, headOf } from './snapshots';
+
+/** The checkout merged into a Task's tree, in the object store only. */
+export interface PreparedMerge {
+  /** What stands in the checkout: tracked files, and untracked ones on the paths that the Task touches. */
+  readonly ours: string;
+  /** HEAD of the checkout. */
+  readonly head: string;
+  /** What the Worktree is to hold. */
+  readonly result: string;
+  /** Files of the Worktree that the merge changes. */
+  readonly paths: readonly string[];
+  readonly conflicts: readonly Unresolved[];
+}
+
+/** Merges what the user's checkout holds now into a Task's Worktree; the checkout is only read. */
+export interface MergeIns {
+  /** The three-way merge of base, checkout and the Task's tree. Throws `unbornBranch`. */
+  prepare(request: { checkout: string; base: string; theirs: string }): Promise<PreparedMerge>;
+  /**
+   * A commit that holds `tree` on top of the checkout's HEAD, and of what the agent committed since `base`, named by
+   * `refs/tributary/<taskId>/base-<number>`.
+   */
+  keepBase(request: {
+    taskId: string;
+    number: number;
+    worktreePath: string;
+    base: string;
+    head: string;
+    tree: string;
+  }): Promise<string>;
+  /**
+   * Makes `commit` the Worktree's HEAD and `tree` its index; no file is written. Only `branch` is moved: a HEAD
+   * elsewhere is detached. Where a merge or rebase of the agent is under way, both stay as they are.
+   */
+  moveHead(request: { worktreePath: string; branch: string; commit: string; tree: string }): Promise<void>;
+}
+
+export class GitMergeIns implements MergeIns {
+  private readonly git: Git;
+  private readonly facts: RepositoryFacts;
+
+  constructor(deps: { git: Git; facts: RepositoryFacts }) {
+    this.git = deps.git;
+    this.facts = deps.facts;
+  }
+
+  async prepare(request: { checkout: string; base: string; theirs: string }): Promise<PreparedMerge> {
+    const { git } = this;
+    const checkout = await locateCheckout(this.facts, request.checkout);
+    const diff = differ(git, checkout, undefined);
+    const { base, theirs } = request;
+    const touched = (await diff(base, theirs)).filter(({ path }) => whyUnsafe(path) === undefined);
+    const merge = { base, theirs, signal: undefined };
+    const [{ ours }, head] = await Promise.all([
+      treeOfOurs(git, checkout, { touched, ...merge }),
+      lineOf(await git({ ...inCheckout(checkout), args: ['rev-parse', '--verify', 'HEAD^{commit}'] })),
+    ]);
+    const merged = await mergeTrees(git, checkout, { ...merge, ours });
+    const { tree: result, unresolved } = await settleConflicts(git, checkout, merged);
+    const paths = (await diff(theirs, result)).map(({ path }) => path);
+    return { ours, head, result, paths, conflicts: unresolved };
+  }
+
+  async keepBase(request: Parameters<MergeIns['keepBase']>[0]): Promise<string> {
+    const { taskId, number, tree, base, head } = request;
+    const place = { cwd: this.facts.root };
+    const worktree = await locateCheckout(this.facts, request.worktreePath);
+    const own = (await headOf(this.git, worktree, undefined)).commit ?? base;
+    // Nothing uncommitted, nothing of the agent's own: the user's commit itself is that state.
+    const isHead = own === base && (await this.treeOf(head)) === tree;
+    const parents = own === base ? [head] : [head, own];
+    const commit = isHead ? head : await commitTree(this.git, place, { tree, parents, message });
+    const ref = `refs/tributary/${taskId}/base-${number}`;
+    await this.git({ ...place, args: ['update-ref', ref, commit] });
+    return commit;
+  }
+
+  async moveHead(request: Parameters<MergeIns['moveHead']>[0]): Promise<void> {
+    const checkout = await locateCheckout(this.facts, request.worktreePath);
+    if (await isUnderWay(checkout)) return;
+    const { branch, commit, tree } = request;
+    const place = inCheckout(checkout);
+    const head = await headOf(this.git, checkout, undefined);
+    const target = head.ref === branch ? [branch] : ['--no-deref', 'HEAD'];
+    const reason = ['-m', 'tributary: the checkout was merged in'];
+    const before = head.commit ?? zeroName(commit);
+    await this.git({ ...place, args: ['update-ref', ...reason, ...target, commit, before] });
+    // The index holds what the Worktree holds, so that what was untracked or ignored on purpose stays so.
+    await this.git({ ...place, args: ['read-tree', '--reset', tree] });
+  }
+
+  private async treeOf(commit: string): Promise<string> {
+    const args = ['rev-parse', '--verify', `${commit}^{tree}`];
+    return lineOf(await this.git({ cwd: this.facts.root, args }));
+  }
+}
+
+const message = `Tributary: the checkout, merged into a Task
+
+What stood there, uncommitted changes included. The Task's changes count from here.
+`;
+
+/** Whether a merge, rebase, cherry-pick or revert was begun in the Worktree and not ended. */
+async function isUnderWay({ gitDir }: Checkout): Promise<boolean> {
+  const names = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
+  const found = await Promise.all(names.map((name) => lstat(join(gitDir, name)).catch(unlessMissing)));
+  return found.some((stats) => stats !== undefined);
+}
