@@ -1,5 +1,6 @@
-import type { Conflict, LandedSide, LandingPath } from '../model/landing';
+import type { Conflict, LandedFolder, LandedSide, LandingPath } from '../model/landing';
 import { readSide, sweepTemporary, writeSide } from './checkoutFiles';
+import { putFolders, readFolders } from './checkoutFolders';
 import { locateCheckout } from './checkouts';
 import { previewMerge } from './mergePreview';
 import { stageLanding } from './mergeStaging';
@@ -51,6 +52,10 @@ export interface Merges {
    * Parents are made when missing, and removed when they became empty; a parent that is a link is refused.
    */
   putSide(checkout: string, path: string, side: LandedSide, contentFile: string): Promise<void>;
+  /** The folders that stand at and above `paths` now; none that is reached through a link. */
+  foldersOf(checkout: string, paths: readonly string[]): Promise<readonly LandedFolder[]>;
+  /** Makes those of `folders` again that are missing, with their modes; what stands there is left. */
+  putFolders(checkout: string, folders: readonly LandedFolder[]): Promise<void>;
   /** Removes the temporary files that a killed `putSide` left beside these paths. Nobody else may be writing. */
   sweep(checkout: string, paths: readonly string[]): Promise<void>;
 }
@@ -107,6 +112,14 @@ export class GitMerges implements Merges {
 
   putSide(checkout: string, path: string, side: LandedSide, contentFile: string): Promise<void> {
     return writeSide(checkout, path, { side, contentFile });
+  }
+
+  foldersOf(checkout: string, paths: readonly string[]): Promise<readonly LandedFolder[]> {
+    return readFolders(checkout, paths);
+  }
+
+  putFolders(checkout: string, folders: readonly LandedFolder[]): Promise<void> {
+    return putFolders(checkout, folders);
   }
 
   sweep(checkout: string, paths: readonly string[]): Promise<void> {

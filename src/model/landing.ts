@@ -65,6 +65,10 @@ export const landedSideSchema = z.lazy(() =>
 );
 export type LandedSide = z.infer<typeof landedSideSchema>;
 
+/** A folder of the checkout that stood before a Landing, with all bits of its mode. */
+export const landedFolderSchema = z.object({ path: z.string(), mode: z.number().int().min(0).max(0o7777) });
+export type LandedFolder = z.infer<typeof landedFolderSchema>;
+
 /** `journal/<landingId>/landing.json`: enough to finish, to take back, and to say what happened. */
 export const landingRecordSchema = z.lazy(() =>
   z.object({
@@ -79,6 +83,8 @@ export const landingRecordSchema = z.lazy(() =>
     merged: z.string(),
     /** File contents lie beside it as `before/<n>` and `after/<n>`, n the index in this list. */
     paths: z.array(z.object({ path: z.string(), before: landedSideSchema, after: landedSideSchema })),
+    /** Folders at and above these paths that stood before: they come back as they were, empty ones too. */
+    folders: z.array(landedFolderSchema).optional(),
   }),
 );
 export type LandingRecord = z.infer<typeof landingRecordSchema>;

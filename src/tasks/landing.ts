@@ -160,6 +160,10 @@ export class Landing {
     try {
       const paths = await merges.stage({ checkout, merged: preview.merged, paths: preview.paths, directory });
       const { ours, merged } = preview;
+      const folders = await merges.foldersOf(
+        checkout,
+        paths.map((one) => one.path),
+      );
       const record: LandingRecord = {
         v: 1,
         id,
@@ -170,6 +174,7 @@ export class Landing {
         ours,
         merged,
         paths: [...paths],
+        folders: [...folders],
       };
       await store.journal.save(record);
       return record;
@@ -192,17 +197,23 @@ export class Landing {
         const now = await this.deps.merges.sideOf(record.checkout, one.path);
         if (sameSide(now, one[to])) continue;
         if (!sameSide(now, one[from])) {
-          await this.putAll(record, written.reverse(), from);
+          await this.takeBack(record, written, from);
           return [one.path];
         }
         await this.putAll(record, [index], to);
         written.push(index);
       }
+      if (to === 'before') await this.deps.merges.putFolders(record.checkout, record.folders ?? []);
       return [];
     } catch (error) {
-      await this.putAll(record, written.reverse(), from);
+      await this.takeBack(record, written, from);
       throw error;
     }
+  }
+
+  private async takeBack(record: LandingRecord, written: readonly number[], to: Side): Promise<void> {
+    await this.putAll(record, [...written].reverse(), to);
+    if (to === 'before') await this.deps.merges.putFolders(record.checkout, record.folders ?? []);
   }
 
   /** A Landing that was dropped had written nothing. */
@@ -216,11 +227,19 @@ export class Landing {
   }
 
   private async putAll(record: LandingRecord, indexes: readonly number[], side: Side): Promise<void> {
-    const directory = this.deps.store.journal.directory(record.id);
+    const { merges, store } = this.deps;
+    const { checkout, folders = [] } = record;
+    const directory = store.journal.directory(record.id);
     for (const index of indexes) {
       const one = record.paths[index];
       if (one === undefined) continue;
-      await this.deps.merges.putSide(record.checkout, one.path, one[side], `${directory}/${side}/${index}`);
+      // Before their files: a folder that is made again gets the mode it had.
+      if (side === 'before' && one.before.kind !== 'absent')
+        await merges.putFolders(
+          checkout,
+          folders.filter(({ path }) => one.path.startsWith(`${path}/`)),
+        );
+      await merges.putSide(checkout, one.path, one[side], `${directory}/${side}/${index}`);
     }
   }
 

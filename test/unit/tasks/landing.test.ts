@@ -43,6 +43,8 @@ class MemoryCheckout {
       stage: async () => this.changes,
       sideOf: async (_checkout, path) => this.side(path),
       sweep: async () => undefined,
+      foldersOf: async () => [],
+      putFolders: async () => undefined,
       putSide: async (_checkout, path, side) => {
         const index = this.puts;
         this.puts += 1;
