@@ -30,7 +30,8 @@ export interface Snapshots {
   treeOf(worktreePath: string, signal?: AbortSignal): Promise<string>;
   /**
    * Commits `tree` (default: as `treeOf`) under `refs/tributary/<taskId>/<number>`. Parents: the Worktree's
-   * HEAD commit first, so that the agent's own commits stay reachable, then `previous` if given.
+   * HEAD commit first, so that the agent's own commits stay reachable, then `previous` if given. On a branch
+   * without a commit `previous`, or else `base`, takes the place of HEAD.
    */
   take(request: {
     worktreePath: string;
@@ -39,6 +40,7 @@ export interface Snapshots {
     message: string;
     tree?: string;
     previous?: string;
+    base?: string;
     signal?: AbortSignal;
   }): Promise<TakenSnapshot>;
   /**
@@ -74,8 +76,8 @@ export class GitSnapshots implements Snapshots {
       request.tree ?? this.looks.treeOf(checkout, signal),
       headOf(this.git, checkout, signal),
     ]);
-    // On a branch without a commit (an agent's `checkout --orphan`) the last Snapshot takes its place.
-    const headCommit = head.commit ?? request.previous;
+    // Without one after an agent's `checkout --orphan`, say.
+    const headCommit = head.commit ?? request.previous ?? request.base;
     if (headCommit === undefined) {
       throw new TributaryError(
         'unbornBranch',

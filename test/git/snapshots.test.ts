@@ -518,7 +518,7 @@ describe('taking a Snapshot', () => {
     await repo.git('merge-base', '--is-ancestor', first.commit, second.ref);
   });
 
-  it('records an agent that left every commit behind on the last Snapshot', async () => {
+  it('records an agent that left every commit behind on the last Snapshot, or on the base', async () => {
     const repo = await makeRepo({ files });
     const { snapshots } = await openLayer(repo.root);
     const first = await snapshots.take({ worktreePath: repo.root, taskId: 't', number: 1, message: 'm' });
@@ -531,6 +531,8 @@ describe('taking a Snapshot', () => {
     const second = await snapshots.take({ ...request, previous: first.commit });
     assert.equal(second.headCommit, first.commit);
     assert.equal(second.headRef, 'refs/heads/fresh');
+    const third = await snapshots.take({ ...request, number: 3, base: first.headCommit });
+    assert.equal(third.headCommit, first.headCommit);
   });
 
   it('does not follow a .git file that was swapped, nor core.worktree', async () => {
