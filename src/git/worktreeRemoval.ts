@@ -148,12 +148,11 @@ async function deleteTree(folder: string): Promise<void> {
 /** Deletes our branch if a ref of ours holds its tip and nobody else has a use for it; otherwise it stays. */
 async function deleteBranch(deps: RemovalDeps, request: RemoveWorktree): Promise<void> {
   const { git, facts } = deps;
-  const { branch, keptCommit } = request;
+  const { branch } = request;
   const place = { cwd: facts.root };
   const tip = await ask(git, facts, ['rev-parse', '--verify', '--quiet', '--end-of-options', branch]);
   if (tip === undefined) return;
-  const isKept = await ask(git, facts, ['merge-base', '--is-ancestor', tip, keptCommit]);
-  if (isKept === undefined || !(await isHeldElsewhere(deps, branch, keptCommit))) return;
+  if (!(await isHeldByUs(deps, tip)) && !(await isHeldElsewhere(deps, request, tip))) return;
   const listed = parseWorktreeList(
     (await git({ ...place, args: ['worktree', 'list', '--porcelain', '-z'] })).stdout,
   );
@@ -162,19 +161,25 @@ async function deleteBranch(deps: RemovalDeps, request: RemoveWorktree): Promise
   await git({ ...place, args: ['update-ref', '-d', branch, tip] });
 }
 
-/** Whether a ref other than the branch reaches the commit. */
+/** Whether a ref of ours reaches the commit: a Snapshot's, or one of those that keep what a Worktree left. */
+async function isHeldByUs({ git, facts }: RemovalDeps, tip: string): Promise<boolean> {
+  const args = ['for-each-ref', '--count=1', '--format=%(refname)', '--contains', tip, 'refs/tributary'];
+  return Boolean(await ask(git, facts, args));
+}
+
+/** Whether the kept commit reaches the tip, and a ref other than the branch, or HEAD, the kept commit. */
 async function isHeldElsewhere(
   { git, facts }: RemovalDeps,
-  branch: string,
-  commit: string,
+  { branch, keptCommit }: RemoveWorktree,
+  tip: string,
 ): Promise<boolean> {
-  const args = ['for-each-ref', '--count=2', '--format=%(refname)', '--contains', commit];
-  // Our own refs first: there the answer nearly always is.
-  for (const prefix of ['refs/tributary', 'refs']) {
-    const said = lineOf(await git({ cwd: facts.root, args: [...args, prefix] }));
-    if (said.split('\n').some((ref) => ref !== '' && ref !== branch)) return true;
-  }
-  return (await ask(git, facts, ['merge-base', '--is-ancestor', commit, 'HEAD'])) !== undefined;
+  const isAmong = (commit: string, other: string): Promise<string | undefined> =>
+    ask(git, facts, ['merge-base', '--is-ancestor', commit, other]);
+  if ((await isAmong(tip, keptCommit)) === undefined) return false;
+  const args = ['for-each-ref', '--count=2', '--format=%(refname)', '--contains', keptCommit, 'refs'];
+  const said = lineOf(await git({ cwd: facts.root, args }));
+  if (said.split('\n').some((ref) => ref !== '' && ref !== branch)) return true;
+  return (await isAmong(keptCommit, 'HEAD')) !== undefined;
 }
 
 /** Whether somebody pushed the branch: it has an upstream, or a remote has one of its name. */

@@ -864,11 +864,21 @@ describe('the branch of a removed Worktree', () => {
     );
   });
 
-  it('stays when its tip is not in the kept commit', async () => {
+  it('goes when another ref of ours than the kept commit holds its tip', async () => {
     const arrange = async (at: Place): Promise<void> => {
       await repoAt(at.repo.folder, at.path).commitAll('by the agent');
+      await gitAt(at.path, 'checkout', '-q', '--detach', 'HEAD~1');
     };
-    assert.equal(await branchAfter(arrange, (at) => at.commit), true);
+    assert.equal(await branchAfter(arrange), false);
+  });
+
+  it('stays when no ref of ours holds its tip', async () => {
+    const arrange = async (at: Place): Promise<void> => {
+      await gitAt(at.path, 'checkout', '-q', '--detach');
+      const commit = await at.repo.commitAll('by the user');
+      await at.repo.git('branch', '--force', 'tributary/fix-it', commit);
+    };
+    assert.equal(await branchAfter(arrange), true);
   });
 
   it('stays when another worktree has it checked out', async () => {
