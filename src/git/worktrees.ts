@@ -1,13 +1,14 @@
 import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TributaryError } from '../base/errors';
-import { findAdminDirectory, ownsWorktree, unlessMissing } from './checkouts';
+import { findAdminDirectory, locateCheckout, ownsWorktree, unlessMissing } from './checkouts';
 import type { GitClient } from './gitClient';
 import { kindOf } from './gitErrors';
 import type { LastLooks } from './lastLook';
 import { decodePath } from './parsers/pathBytes';
 import { type ListedWorktree, parseWorktreeList } from './parsers/worktreeList';
 import type { Git } from './plumbing';
+import { tellIndex } from './rebuiltIndex';
 import type { RepositoryFacts } from './repository';
 import { restoreTree } from './snapshots';
 import {
@@ -74,8 +75,8 @@ export interface Worktrees {
    * Removes a Worktree that the caller has proven to be ours and has taken a Snapshot of. `asideDirectory`
    * receives whatever `keptCommit` does not hold, such as ignored files and nested repositories (moved, never
    * copied over, never deleted); commits HEAD has left get refs below `refs/tributary/left/`. The branch goes
-   * only if its tip is `keptCommit` or an ancestor of it and no other worktree has it checked out and no
-   * remote-tracking branch holds it. Answers whether something was set aside.
+   * only if another ref of ours, or the kept commit, holds its tip, no other worktree has it checked out and nobody
+   * pushed it. Answers whether something was set aside.
    */
   remove(request: {
     path: string;
@@ -166,6 +167,7 @@ export class GitWorktrees implements Worktrees {
     });
     // After the point of failure: what was set aside is the only copy, a half-made worktree must not hold it.
     if (asideDirectory !== undefined) await bringAsideBack(facts, path, asideDirectory);
+    await tellIndex(git, await locateCheckout(facts, path), { tree, signal: undefined });
   }
 
   remove(request: RemoveWorktree): Promise<{ hasAside: boolean }> {
