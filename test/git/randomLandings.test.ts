@@ -2,21 +2,11 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openLayer } from './support/layer';
+import { generator } from './support/random';
 import { cleanUp, type FileSpec, fingerprint, makeRepo, repoAt, type TempRepo } from './support/tempRepo';
 
 const isLong = process.env['TRIBUTARY_LONG'] !== undefined;
 const seeds = Array.from({ length: isLong ? 150 : 4 }, (_, index) => index + 1);
-
-/** A small seeded generator (mulberry32): the same walk for the same seed. */
-function generator(seed: number): (below: number) => number {
-  let state = seed * 0x9e3779b9;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 const names = ['a', 'b', 'c', 'd/e', 'd/f', 'g/h/i', 'new\nline', ' blank', 'x.log'];
 
