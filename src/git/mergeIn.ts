@@ -1,14 +1,17 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { assertNever, TributaryError } from '../base/errors';
 import type { Unresolved } from '../model/movedBase';
 import { type Checkout, inCheckout, locateCheckout, unlessMissing } from './checkouts';
 import { settleConflicts } from './conflictFiles';
 import { differ, mergeTrees, treeOfOurs } from './mergePreview';
 import { zeroName } from './objectNames';
+import { absentMode, type RawChange } from './parsers/diffTree';
 import { type Git, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
 import { whyUnsafe } from './safePath';
 import { commitTree, headOf } from './snapshots';
+import { findForeign, standingAt } from './standing';
 
 /** The checkout merged into a Task's tree, in the object store only. */
 export interface PreparedMerge {
@@ -23,10 +26,20 @@ export interface PreparedMerge {
   readonly conflicts: readonly Unresolved[];
 }
 
+interface MergeInRequest {
+  readonly checkout: string;
+  readonly worktreePath: string;
+  readonly base: string;
+  readonly theirs: string;
+}
+
 /** Merges what the user's checkout holds now into a Task's Worktree; the checkout is only read. */
 export interface MergeIns {
-  /** The three-way merge of base, checkout and the Task's tree. Throws `unbornBranch`. */
-  prepare(request: { checkout: string; base: string; theirs: string }): Promise<PreparedMerge>;
+  /**
+   * The three-way merge of base, checkout and `theirs`, the tree of what stands in the Worktree. Throws `wrongState`
+   * where a file that git ignores there would be written over.
+   */
+  prepare(request: MergeInRequest): Promise<PreparedMerge>;
   /**
    * A commit that holds `tree` on top of the checkout's HEAD, and of what the agent committed since `base`, named by
    * `refs/tributary/<taskId>/base-<number>`.
@@ -55,7 +68,7 @@ export class GitMergeIns implements MergeIns {
     this.facts = deps.facts;
   }
 
-  async prepare(request: { checkout: string; base: string; theirs: string }): Promise<PreparedMerge> {
+  async prepare(request: MergeInRequest): Promise<PreparedMerge> {
     const { git } = this;
     const checkout = await locateCheckout(this.facts, request.checkout);
     const diff = differ(git, checkout, undefined);
@@ -68,8 +81,9 @@ export class GitMergeIns implements MergeIns {
     ]);
     const merged = await mergeTrees(git, checkout, { ...merge, ours });
     const { tree: result, unresolved } = await settleConflicts(git, checkout, merged);
-    const paths = (await diff(theirs, result)).map(({ path }) => path);
-    return { ours, head, result, paths, conflicts: unresolved };
+    const changes = await diff(theirs, result);
+    await expectFree(request.worktreePath, changes);
+    return { ours, head, result, paths: changes.map(({ path }) => path), conflicts: unresolved };
   }
 
   async keepBase(request: Parameters<MergeIns['keepBase']>[0]): Promise<string> {
@@ -110,6 +124,43 @@ const message = `Tributary: the checkout, merged into a Task
 
 What stood there, uncommitted changes included. The Task's changes count from here.
 `;
+
+/** Whatever stands in the Worktree and not in its tree is ignored there: no merge writes over it. */
+async function expectFree(worktreePath: string, changes: readonly RawChange[]): Promise<void> {
+  const removed = new Set(changes.filter(({ newMode }) => newMode === absentMode).map(({ path }) => path));
+  for (const { path, oldMode } of changes) {
+    if (oldMode !== absentMode) continue;
+    const inTheWay = await ignoredAt(worktreePath, path, removed);
+    if (inTheWay === undefined) continue;
+    throw new TributaryError(
+      'wrongState',
+      `${inTheWay} in the worktree, which git ignores there, is in the way of ${path} from your checkout; move it away first`,
+      { details: { path } },
+    );
+  }
+}
+
+async function ignoredAt(
+  root: string,
+  path: string,
+  removed: ReadonlySet<string>,
+): Promise<string | undefined> {
+  const standing = await standingAt(root, path, new Set());
+  switch (standing.kind) {
+    case 'missing':
+    case 'submodule':
+      return undefined;
+    case 'blocked':
+      return removed.has(standing.by) ? undefined : standing.by;
+    case 'folder':
+      return findForeign(root, path, removed);
+    case 'file':
+    case 'special':
+      return path;
+    default:
+      return assertNever(standing);
+  }
+}
 
 /** Whether a merge, rebase, cherry-pick or revert was begun in the Worktree and not ended. */
 async function isUnderWay({ gitDir }: Checkout): Promise<boolean> {

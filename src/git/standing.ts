@@ -72,7 +72,11 @@ async function isFullFolder(root: string, path: string): Promise<boolean> {
 }
 
 /** Walks down to a path without following a link. */
-async function standingAt(root: string, path: string, gitlinks: ReadonlySet<string>): Promise<Standing> {
+export async function standingAt(
+  root: string,
+  path: string,
+  gitlinks: ReadonlySet<string>,
+): Promise<Standing> {
   for (const ancestor of ancestorsOf(path).reverse()) {
     if (gitlinks.has(ancestor)) return { kind: 'submodule', at: ancestor };
     const stats = await lstat(fileAt(root, ancestor)).catch(unlessMissing);

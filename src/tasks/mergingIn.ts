@@ -99,7 +99,12 @@ export class MergingIn {
     const base = baseOf(task);
     const theirs = task.snapshot?.tree ?? (await repository.treeOf(base));
     const { root } = task.packet.repository;
-    const merge = await mergeIns.prepare({ checkout: root, base, theirs });
+    const merge = await mergeIns.prepare({
+      checkout: root,
+      worktreePath: task.worktreePath,
+      base,
+      theirs,
+    });
     const standing = await unresolvedIn(repository, task, theirs);
     const before = standing.filter(
       (one) => (isMarked(one) || !isMeant) && !merge.conflicts.some(({ path }) => path === one.path),
@@ -107,24 +112,25 @@ export class MergingIn {
     const unresolved = [...before, ...merge.conflicts];
     const isNew = merge.ours !== (await repository.treeOf(base));
     const saved = isNew
-      ? await this.moved(task, merge, { runId, unresolved })
+      ? await this.moved(task, merge, { runId, theirs, unresolved })
       : await this.deps.records.change(task.id, (now) => ({ ...now, unresolved }));
     return { kind: isNew ? 'merged' : 'upToDate', task: saved, paths: merge.paths, conflicts: unresolved };
   }
 
-  /** Record first: a process that dies behind it leaves a tree that `settle` puts there. */
+  /** Files first: whatever goes wrong before the record stands, the Worktree is put back as it was. */
   private async moved(
     task: TaskWithWorktree,
     merge: PreparedMerge,
-    { runId, unresolved }: { readonly runId: RunId; readonly unresolved: Task['unresolved'] },
+    by: { readonly runId: RunId; readonly theirs: string; readonly unresolved: Task['unresolved'] },
   ): Promise<Task> {
-    const { keeper, records, snapshots, mergeIns } = this.deps;
+    const { keeper, records, mergeIns } = this.deps;
     const { worktreePath, branch } = task;
     const { ours: tree, head, result } = merge;
     const from = baseOf(task);
     const number = task.movedBases.length + 1;
     const named = { taskId: task.id, number, worktreePath, base: from, head, tree };
     const commit = await mergeIns.keepBase(named);
+    await this.written(task, by.theirs, result);
     await keeper.guardTree(task, result);
     const moved: MovedBase = {
       commit,
@@ -135,12 +141,23 @@ export class MergingIn {
       result,
       snapshots: task.snapshotCount,
     };
+    const { runId, unresolved } = by;
     const change = (now: Task): Task => ({ ...now, movedBases: [...now.movedBases, moved], unresolved });
     const saved = await records.change(task.id, change, { type: 'task.changed', state: task.state });
-    await snapshots.restoreFiles(worktreePath, result);
     await mergeIns.moveHead({ worktreePath, branch, commit, tree: result });
     // Also where no file differs: it holds the commit that the branch stands on now.
     return keeper.snapshot({ ...saved, branch, worktreePath }, { runId, turn: 0, always: true });
+  }
+
+  private async written(task: TaskWithWorktree, theirs: string, result: string): Promise<void> {
+    const { keeper, snapshots } = this.deps;
+    await keeper.guardTree(task, theirs);
+    try {
+      await snapshots.restoreFiles(task.worktreePath, result);
+    } catch (error) {
+      await snapshots.restoreFiles(task.worktreePath, theirs);
+      throw error;
+    }
   }
 }
 

@@ -41,7 +41,7 @@ async function mergeIn(at: Scene): Promise<PreparedMerge> {
   const worktreePath = worktree.root;
   const before = refsApart(await fingerprint(repo.root));
   const theirs = await layer.snapshots.treeOf(worktreePath);
-  const merge = await layer.mergeIns.prepare({ checkout: repo.root, base, theirs });
+  const merge = await layer.mergeIns.prepare({ checkout: repo.root, worktreePath, base, theirs });
   at.merges += 1;
   const { head, ours: tree, result } = merge;
   const named = { taskId: 'task_1', number: at.merges, worktreePath, base, head, tree };
@@ -243,6 +243,22 @@ describe('the checkout merged into a Task’s Worktree', () => {
     ]);
     await at.worktree.git('merge-base', '--is-ancestor', own, 'HEAD');
   });
+
+  for (const [title, ignored, path] of [
+    ['file', 'out.log', 'out.log'],
+    ['folder', 'out.log/kept.log', 'out.log'],
+    ['file above it', 'out.log', 'out.log/inner.txt'],
+  ] as const)
+    it(`refuses to write over an ignored ${title} in the Worktree, and nothing is changed`, async () => {
+      const at = await scene((task) => task.write(ignored, 'of the agent\n'));
+      await at.repo.write(path, 'of the user\n');
+      await at.repo.git('add', '-f', path);
+      await assert.rejects(
+        mergeIn(at),
+        /out\.log in the worktree, which git ignores there|out\.log\/kept\.log/,
+      );
+      assert.equal(await at.worktree.read(ignored), 'of the agent\n');
+    });
 
   it('detaches a HEAD that is on another branch, and moves no branch that is not the Task’s', async () => {
     const at = await scene(async (task) => {
