@@ -177,7 +177,7 @@ export class WorktreeKeeper {
       tree,
       message: `Tributary snapshot ${number} of ${task.id}\n\nRun ${at.runId}, turn ${at.turn}`,
       ...(task.snapshot ? { previous: task.snapshot.commit } : {}),
-      base: task.packet.repository.base.commit,
+      base: baseOf(task),
     });
     const snapshot = toSnapshot(taken, at, records.now());
     const event: NewBoardEvent = {
@@ -246,7 +246,7 @@ export class WorktreeKeeper {
       taskId: task.id,
       number: saved.snapshotCount,
       tree,
-      base: task.packet.repository.base.commit,
+      base: baseOf(task),
       message: `Tributary: what a check or a verification left in the worktree of ${task.id}`,
     });
   }
