@@ -16,12 +16,17 @@ import { createGit } from './git/git';
 import type { RepositoryFacts } from './git/repository';
 import type { WithGitLock } from './git/worktreeMaking';
 import type { Settings } from './model/settings';
+import type { Task } from './model/task';
 import { endLeftovers } from './process/leftovers';
 import { runCommand } from './process/runCommand';
 import { openStore } from './store/openStore';
 import type { StoreProblem } from './store/store';
+import { Aims } from './tasks/aims';
 import { Endings } from './tasks/endings';
+import { LandingGate } from './tasks/gate';
+import { KeptBranches } from './tasks/keptBranches';
 import { Landing } from './tasks/landing';
+import { GitLandingModes } from './tasks/landingModes';
 import { LocalTaskService } from './tasks/localTaskService';
 import { MergingIn } from './tasks/mergingIn';
 import { OverlapFinder } from './tasks/overlapFinder';
@@ -29,6 +34,7 @@ import type { PermissionPort } from './tasks/permission';
 import { RunRoad } from './tasks/runRoad';
 import { RunSupervisor } from './tasks/runSupervisor';
 import { Scheduler } from './tasks/scheduler';
+import { Scratches } from './tasks/scratches';
 import type { AppendedEntry, StreamedEvent, TaskChange } from './tasks/taskApi';
 import { TaskRecords } from './tasks/taskRecords';
 import type { TaskService } from './tasks/taskService';
@@ -112,8 +118,24 @@ export const composeCore: ComposeCore = async (ports) => {
     setup,
     rootSetting: () => settings().worktrees.root,
   });
-  const landing = new Landing({ merges: parts.merges, store, now: () => records.now() });
-  const endings = new Endings({ records, keeper, landing, ...parts });
+  const verifier = createVerifier({ runCommand });
+  const commandEnv = (task: Task, runId: string): Record<string, string> =>
+    commandEnvironment(ports, bootId, { taskId: task.id, runId });
+  const scratches = new Scratches({
+    store,
+    ...parts,
+    setup,
+    rootSetting: () => settings().worktrees.root,
+    newId: randomUUID,
+    logger,
+    endLeftovers,
+  });
+  const gate = new LandingGate({ records, store, scratches, verifier, commandEnv });
+  const modes = new GitLandingModes(parts);
+  const landing = new Landing({ merges: parts.merges, modes, store, now: () => records.now() });
+  const aims = new Aims({ branches: parts.branches, keeper, gate });
+  const keptBranches = new KeptBranches({ branches: parts.branches, aims });
+  const endings = new Endings({ records, keeper, landing, aims, keptBranches, ...parts });
   const supervisor = new RunSupervisor({
     kit,
     store,
@@ -144,8 +166,8 @@ export const composeCore: ComposeCore = async (ports) => {
     ...parts,
     keeper,
     road,
-    verifier: createVerifier({ runCommand }),
-    commandEnv: (task, runId) => commandEnvironment(ports, bootId, { taskId: task.id, runId }),
+    verifier,
+    commandEnv,
     scratch: makeScratch,
   });
   const tasks = new LocalTaskService({
@@ -156,6 +178,9 @@ export const composeCore: ComposeCore = async (ports) => {
     road,
     endings,
     landing,
+    aims,
+    keptBranches,
+    scratches,
     verification,
     mergingIn: new MergingIn({ records, keeper, ...parts }),
     overlapFinder: new OverlapFinder({ ...parts, cache: store.overlaps }),

@@ -17,6 +17,8 @@ export type ErrorCode =
   | 'stale'
   | 'newerStore'
   | 'wrongState'
+  | 'noIdentity'
+  | 'signingFailed'
   // the machine
   | 'gitMissing'
   | 'gitTooOld'

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { LandingMode } from '../model/landing';
 import type { SetupPlan } from '../model/setup';
 import { usageLine } from './help';
 import { nearMatch } from './nearMatch';
@@ -40,6 +41,10 @@ export interface AcceptCommand extends Common {
   readonly verb: 'accept';
   readonly target: string;
   readonly isDryRun: boolean;
+  /** Absent: `apply`. */
+  readonly mode?: LandingMode;
+  readonly message?: string;
+  readonly skipGate?: true;
 }
 
 export interface TargetCommand extends Common {
@@ -234,10 +239,37 @@ function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command
     case 'resolve':
       return { ...forAgents, verb, target: operandOf(verb, operands) };
     case 'accept':
-      return { ...common, verb, target: operandOf(verb, operands), isDryRun: has('dry-run') };
+      return {
+        ...common,
+        verb,
+        target: operandOf(verb, operands),
+        isDryRun: has('dry-run'),
+        ...modeOf(text('mode')),
+        ...optional('message', text('message')),
+        ...(has('no-gate') ? { skipGate: true as const } : {}),
+      };
     default:
       return { ...common, verb, target: operandOf(verb, operands) };
   }
+}
+
+const modes: Readonly<Record<string, LandingMode>> = {
+  apply: 'apply',
+  commit: 'commit',
+  merge: 'merge',
+  rebase: 'rebase',
+  'keep-branch': 'keepBranch',
+};
+
+function modeOf(text: string | undefined): { mode?: LandingMode } {
+  if (text === undefined) return {};
+  const mode = Object.hasOwn(modes, text) ? modes[text] : undefined;
+  if (mode !== undefined) return { mode };
+  const near = nearMatch(text, Object.keys(modes));
+  throw new UsageProblem(
+    `there is no mode "${text}"`,
+    near === undefined ? `Modes: ${Object.keys(modes).join(', ')}.` : `Did you mean --mode ${near}?`,
+  );
 }
 
 /** What the flags for making a worktree ready say. */

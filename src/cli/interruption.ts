@@ -24,6 +24,7 @@ export interface InterruptionDeps {
 export class Interruption implements Disposable {
   /** Rejects with `cancelled` when the call is given up. */
   readonly givenUp: Promise<never>;
+  private readonly stopping = new AbortController();
   private readonly deps: InterruptionDeps;
   private readonly subscription: Disposable;
   private giveUp: () => void = () => undefined;
@@ -44,6 +45,11 @@ export class Interruption implements Disposable {
     this.subscription = deps.host.onSignal((signal) =>
       signal === 'interrupt' ? this.interrupt() : this.terminate(),
     );
+  }
+
+  /** Aborted when the call should end soon: what comes before files are written, such as tests, is given up then. */
+  get stopped(): AbortSignal {
+    return this.stopping.signal;
   }
 
   get isTerminated(): boolean {
@@ -78,6 +84,7 @@ export class Interruption implements Disposable {
     } else if (this.phase === 'before') {
       this.giveUp();
     } else if (this.phase === 'files') {
+      this.stopping.abort();
       this.say('Finishing what is being written; Ctrl-C again ends at once.');
     } else if (this.presses === 1) {
       this.say('Stopping; the work is kept. Ctrl-C again forces.');
@@ -95,6 +102,7 @@ export class Interruption implements Disposable {
     }
     this.terminated = true;
     this.leaveAfter(shutdownMs, 1);
+    this.stopping.abort();
     if (this.phase === 'before') this.giveUp();
     else if (this.phase === 'agents') this.core.dispose().catch(() => undefined);
   }

@@ -94,6 +94,16 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
     exitCode: 1,
     isSaidByDetail: true,
   },
+  noIdentity: {
+    text: 'Your name is not known to git, so it cannot make a commit for you; nothing was written',
+    hint: 'Set your name and address: git config user.name "Your Name" and git config user.email you@example.com. Or accept without a commit: "tributary accept TASK --mode apply".',
+    exitCode: 3,
+  },
+  signingFailed: {
+    text: 'The commit could not be signed; nothing was written',
+    hint: 'Your commit.gpgSign is on: check gpg.program, gpg.format and user.signingKey, and that the key can be used without a prompt.',
+    exitCode: 1,
+  },
   gitMissing: {
     text: 'No git was found',
     hint: 'Install git 2.38 or newer and make sure it is on the PATH.',

@@ -24,6 +24,7 @@ export function taskData(task: Task): Readonly<Record<string, unknown>> {
     snapshot: task.snapshot,
     mergedIn: task.movedBases.at(-1),
     unresolved: task.unresolved,
+    keptBranch: task.keptBranch,
     verdict: verdict?.verdict,
     verdictTree: verdict?.tree,
     messages: task.messages,

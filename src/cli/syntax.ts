@@ -19,6 +19,9 @@ export type FlagName =
   | 'no-verify'
   | 'demo'
   | 'allow-commands'
+  | 'mode'
+  | 'message'
+  | 'no-gate'
   | 'dry-run'
   | 'help'
   | 'version';
@@ -80,6 +83,12 @@ export const flags: Readonly<Record<FlagName, FlagSyntax>> = {
   'allow-commands': {
     help: 'Let agents run commands in their worktree during this call; nothing is stored.',
   },
+  mode: {
+    value: 'MODE',
+    help: 'apply (default): into the working tree; commit, merge, rebase: commits on your branch too; keep-branch: leave the branch of the Task.',
+  },
+  message: { value: 'TEXT', short: 'm', help: "The commit message (default: the objective's first line)." },
+  'no-gate': { help: 'Land without running the acceptance tests on the result first.' },
   'dry-run': { help: 'Only show what would be written.' },
   help: { short: 'h', help: 'Show help.' },
   version: { short: 'V', help: 'Show the version.' },
@@ -178,9 +187,13 @@ export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
   },
   accept: {
     operand: 'TASK',
-    flags: ['dry-run'],
+    flags: ['mode', 'message', 'no-gate', 'dry-run'],
     summary: 'Show what would be written, then write it into your checkout if nothing conflicts.',
-    more: 'A verdict is shown and never blocks. The worktree is removed, its snapshot kept; undo brings both back.',
+    more: [
+      'The commands given by --check run first, on the merged files in a scratch checkout: one that fails writes nothing.',
+      'A verdict is shown and never blocks. The worktree is removed, its snapshot kept; undo brings both back.',
+      'Commits are yours: your name, your signature, your hooks. Your uncommitted edits stay uncommitted.',
+    ].join('\n'),
   },
   discard: {
     operand: 'TASK',

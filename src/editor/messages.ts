@@ -86,6 +86,16 @@ const errorWords: Readonly<Record<ErrorCode, () => Words>> = {
       vscode.l10n.t('That is not possible with the Task as it is now'),
       vscode.l10n.t('Its row in the Tasks view says how it stands, and its menu what can be done.'),
     ),
+  noIdentity: () =>
+    words(
+      vscode.l10n.t('Your name is not known to git, so it cannot make a commit for you; nothing was written'),
+      vscode.l10n.t('Set user.name and user.email in the settings of git, then try again.'),
+    ),
+  signingFailed: () =>
+    words(
+      vscode.l10n.t('The commit could not be signed; nothing was written'),
+      vscode.l10n.t('Check the settings of git that say how commits are signed.'),
+    ),
   gitMissing: () =>
     words(
       vscode.l10n.t('No git was found'),

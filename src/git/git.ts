@@ -1,5 +1,6 @@
 import type { ForeignSetup } from '../model/foreignSetup';
 import type { RunCommand } from '../process/runCommand';
+import { type BranchLandings, GitBranchLandings } from './branchLandings';
 import { type Changes, GitChanges } from './changes';
 import { findForeignSetups } from './foreignSetups';
 import { SimpleGitClient } from './gitClient';
@@ -10,8 +11,11 @@ import { GitOverlaps, type Overlaps } from './overlaps';
 import { makeGit } from './plumbing';
 import { GitProvision, type Provision } from './provision';
 import { GitRepository, type Repository, type RepositoryFacts } from './repository';
+import { GitScratchCheckouts, type ScratchCheckouts } from './scratchCheckouts';
 import { GitSnapshots, type Snapshots } from './snapshots';
 import { GitUncommitted, type Uncommitted } from './uncommitted';
+import { makeUserGit } from './userGit';
+import { GitUserIndexes, type UserIndexes } from './userIndexes';
 import type { WithGitLock } from './worktreeMaking';
 import { GitWorktrees, type Worktrees } from './worktrees';
 
@@ -30,6 +34,9 @@ export interface RepositoryGit {
   readonly merges: Merges;
   readonly mergeIns: MergeIns;
   readonly overlaps: Overlaps;
+  readonly branches: BranchLandings;
+  readonly scratchCheckouts: ScratchCheckouts;
+  readonly indexes: UserIndexes;
   readonly uncommitted: Uncommitted;
   readonly provision: Provision;
   readonly foreignSetups: () => Promise<readonly ForeignSetup[]>;
@@ -51,6 +58,9 @@ export function createGit(
     merges: new GitMerges({ git, facts }),
     mergeIns: new GitMergeIns({ git, facts }),
     overlaps: new GitOverlaps({ git, facts }),
+    branches: new GitBranchLandings({ git, userGit: makeUserGit(deps), facts }),
+    scratchCheckouts: new GitScratchCheckouts({ git, facts, withGitLock: deps.withGitLock }),
+    indexes: new GitUserIndexes({ git, facts }),
     uncommitted: new GitUncommitted({ git, facts }),
     provision: new GitProvision({ git, facts }),
     foreignSetups: () => findForeignSetups(facts),

@@ -22,6 +22,11 @@ export interface PreviewRequest {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Trees, or commits for their trees. */
+interface ThreeTrees extends PreviewRequest {
+  readonly ours: string;
+}
+
 /** See `Merges.preview`. */
 export async function previewMerge(
   git: Git,
@@ -73,7 +78,7 @@ async function untrackedOf(index: TemporaryIndex, base: string): Promise<string[
 export async function mergeTrees(
   git: Git,
   checkout: Checkout,
-  { base, ours, theirs, signal }: PreviewRequest & { ours: string },
+  { base, ours, theirs, signal }: ThreeTrees,
 ): Promise<MergedTree & { readonly stages: readonly ConflictStages[] }> {
   const place = inCheckout(checkout);
   const env = { ...place.env, GIT_AUTHOR_DATE: fixedDate, GIT_COMMITTER_DATE: fixedDate };

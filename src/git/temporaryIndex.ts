@@ -25,8 +25,8 @@ export const statusCommand: Pick<GitCommand, 'args' | 'config'> = {
 /** A private index of a checkout: git writes to it, the checkout's own index is only read. */
 export class TemporaryIndex {
   readonly checkout: Checkout;
+  readonly file: string;
   private readonly git: Git;
-  private readonly file: string;
   private readonly config: readonly string[];
   private readonly signal: AbortSignal | undefined;
 

@@ -25,7 +25,8 @@ export interface MakingDeps {
 
 export interface MakeWorktree {
   readonly path: string;
-  readonly branch: string;
+  /** Absent: HEAD is detached. */
+  readonly branch?: string;
   readonly commit: string;
   readonly lockReason: string;
   readonly signal?: AbortSignal | undefined;
@@ -103,10 +104,13 @@ async function register(
   undo.push(await prepareRoot(dirname(path)));
   await makeFolder(path);
   undo.push(() => unregister(deps, path));
-  await takeBranch(deps, request, undo);
+  if (branch !== undefined) await takeBranch(deps, { ...request, branch }, undo);
   const add = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', request.lockReason];
-  const name = branch.replace('refs/heads/', '');
-  await git({ cwd: facts.root, args: [...add, '--', path, name], signal });
+  const at =
+    branch === undefined
+      ? ['--detach', '--', path, request.commit]
+      : ['--', path, branch.replace('refs/heads/', '')];
+  await git({ cwd: facts.root, args: [...add, ...at], signal });
   const gitDir = await findAdminDirectory(facts.commonDir, path);
   if (gitDir === undefined) throw notIsolated(path, 'git did not register it');
   const checkout = { workTree: path, gitDir, commonDir: facts.commonDir };
@@ -124,7 +128,7 @@ async function makeFolder(path: string): Promise<void> {
 /** Creates the branch, or takes one that stands where it should and is in nobody's way. Throws `branchInUse`. */
 async function takeBranch(
   { git, facts }: MakingDeps,
-  request: MakeWorktree,
+  request: MakeWorktree & { readonly branch: string },
   undo: Array<() => Promise<void>>,
 ): Promise<void> {
   const { branch, commit, mayReuseBranch } = request;
@@ -193,7 +197,7 @@ async function proveIsolation(
   });
   const { workTree, commonDir, gitDir } = checkout;
   const before = `${[workTree, commonDir, gitDir, request.commit].join('\n')}\n`;
-  const after = `\n${request.branch}\n`;
+  const after = `\n${request.branch ?? 'HEAD'}\n`;
   const found = decodePath(output.stdout);
   const tree = found.slice(before.length, -after.length);
   if (found === `${before}${tree}${after}` && /^[0-9a-f]+$/.test(tree)) return tree;

@@ -36,6 +36,8 @@ export interface RemoveWorktree {
   readonly branch: string;
   readonly keptCommit: string;
   readonly asideDirectory: string;
+  /** The user wants it, whoever else holds its tip. */
+  readonly keepsBranch?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -64,12 +66,12 @@ export async function removeWorktree(
     await deregister(git, facts, path);
   }, {});
   await deleteTree(trash);
-  await deps.withGitLock(() => deleteBranch(deps, request), {});
+  if (request.keepsBranch !== true) await deps.withGitLock(() => deleteBranch(deps, request), {});
   return { hasAside: ((await readdir(request.asideDirectory).catch(unlessMissing)) ?? []).length > 0 };
 }
 
 /** Renames a proven worktree away. Nothing to do when an earlier call did, or when the folder is gone. */
-async function putInTrash(facts: RepositoryFacts, path: string, trash: string): Promise<void> {
+export async function putInTrash(facts: RepositoryFacts, path: string, trash: string): Promise<void> {
   const hasTrash = await exists(trash);
   if (hasTrash && !(await belongsTo(facts, trash))) throw refused(trash, 'it is in the way and not ours');
   if (!(await exists(path)) || (await removedBare(facts, path))) return;
@@ -135,7 +137,7 @@ async function setAside(deps: RemovalDeps, checkout: Checkout, request: RemoveWo
 }
 
 /** Deletes a folder that has been emptied of everything worth keeping; read-only folders do not stop it. */
-async function deleteTree(folder: string): Promise<void> {
+export async function deleteTree(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   } catch (error) {

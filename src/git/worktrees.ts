@@ -76,13 +76,14 @@ export interface Worktrees {
    * receives whatever `keptCommit` does not hold, such as ignored files and nested repositories (moved, never
    * copied over, never deleted); commits HEAD has left get refs below `refs/tributary/left/`. The branch goes
    * only if another ref of ours, or the kept commit, holds its tip, no other worktree has it checked out and nobody
-   * pushed it. Answers whether something was set aside.
+   * pushed it, and never with `keepsBranch`. Answers whether something was set aside.
    */
   remove(request: {
     path: string;
     branch: string;
     keptCommit: string;
     asideDirectory: string;
+    keepsBranch?: boolean;
     signal?: AbortSignal;
   }): Promise<{ hasAside: boolean }>;
   /** `git worktree lock`/`unlock`; locking a locked one or unlocking an unlocked one is no error. */

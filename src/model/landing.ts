@@ -69,6 +69,24 @@ export type LandedSide = z.infer<typeof landedSideSchema>;
 export const landedFolderSchema = z.object({ path: z.string(), mode: z.number().int().min(0).max(0o7777) });
 export type LandedFolder = z.infer<typeof landedFolderSchema>;
 
+/** What a Landing does beside the files: HEAD goes from one commit to another. */
+export const landedBranchSchema = z.object({
+  /** Full name; absent: HEAD was detached. */
+  ref: z.string().optional(),
+  from: z.string(),
+  to: z.string(),
+  /** Entries of the index; the whole of it as it was lies beside the record as `index.before`. */
+  index: z.array(landingPathSchema),
+});
+export type LandedBranch = z.infer<typeof landedBranchSchema>;
+
+/** A commit that a Landing makes: `replayed` ones were the agent's, `task` is what a merge brings in. */
+export const plannedCommitSchema = z.object({
+  kind: z.enum(['commit', 'replayed', 'task', 'merge']),
+  subject: z.string(),
+});
+export type PlannedCommit = z.infer<typeof plannedCommitSchema>;
+
 /** `journal/<landingId>/landing.json`: enough to finish, to take back, and to say what happened. */
 export const landingRecordSchema = z.lazy(() =>
   z.object({
@@ -81,6 +99,10 @@ export const landingRecordSchema = z.lazy(() =>
     state: z.enum(['writing', 'landed', 'undoing', 'undone']),
     ours: z.string(),
     merged: z.string(),
+    /** Absent: `apply`. */
+    mode: landingModeSchema.optional(),
+    /** The commits that the checkout's branch, or its detached HEAD, gets, and the index with them. */
+    branch: landedBranchSchema.optional(),
     /** File contents lie beside it as `before/<n>` and `after/<n>`, n the index in this list. */
     paths: z.array(z.object({ path: z.string(), before: landedSideSchema, after: landedSideSchema })),
     /** Folders at and above these paths that stood before: they come back as they were, empty ones too. */

@@ -5,7 +5,7 @@ import { taskPacketSchema } from './packet';
 import { runSchema } from './run';
 import { type SetupPlan, setupPlanSchema, setupRecordSchema } from './setup';
 import { snapshotSchema } from './snapshot';
-import { type Finding, type Verdict, verdictSchema } from './verdict';
+import { checkSchema, type Finding, type Verdict, verdictSchema } from './verdict';
 
 export const taskStateNameSchema = z.enum(['open', 'accepted', 'discarded', 'closed']);
 export type TaskStateName = z.infer<typeof taskStateNameSchema>;
@@ -18,8 +18,14 @@ export const pendingEndingSchema = z.object({
   to: taskStateNameSchema,
   at: z.string(),
   landingId: landingIdSchema.optional(),
+  /** The Task's branch stays for the user and goes from one commit to another; without `from` it is made. */
+  kept: z.object({ from: z.string().optional(), to: z.string() }).optional(),
 });
 export type PendingEnding = z.infer<typeof pendingEndingSchema>;
+
+/** The host's Checks of one tree, whichever Run or Landing it was for. */
+export const gateSchema = z.object({ tree: z.string(), at: z.string(), checks: z.array(checkSchema) });
+export type Gate = z.infer<typeof gateSchema>;
 
 /** What the user wrote to the Task's agent and no transcript holds yet. */
 export const waitingMessageSchema = z.object({ id: z.string(), at: z.string(), text: z.string() });
@@ -57,6 +63,10 @@ export const taskSchema = z.lazy(() =>
     messages: z.array(waitingMessageSchema).default([]),
     /** Landings of this Task, newest last; the last one not undone is what `undo` takes back. */
     landings: z.array(z.object({ id: landingIdSchema, at: z.string(), undoneAt: z.string().optional() })),
+    /** What the acceptance tests said of trees that were about to land, newest last. */
+    gates: z.array(gateSchema).default([]),
+    /** The commit that the Task's branch stood at when it was left to the user. */
+    keptBranch: z.string().optional(),
     /** Ignored files that were kept when the Worktree was removed: a folder under `aside/`. */
     aside: z.string().optional(),
     pending: pendingEndingSchema.optional(),

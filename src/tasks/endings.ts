@@ -1,8 +1,11 @@
 import { assertNever, TributaryError, toTributaryError } from '../base/errors';
 import type { Repository } from '../git/repository';
 import type { LandingId, TaskId } from '../model/ids';
+import type { Snapshot } from '../model/snapshot';
 import type { Task, TaskStateName } from '../model/task';
-import { type Landing, type LandingSteps, wholeOf } from './landing';
+import { type Aims, modeOf } from './aims';
+import type { KeptBranches } from './keptBranches';
+import { type Landing, type LandingSteps, type LandOutcome, wholeOf } from './landing';
 import { isLive } from './runMachine';
 import type { AcceptOptions, AcceptOutcome, UndoOutcome } from './taskApi';
 import type { TaskRecords } from './taskRecords';
@@ -14,6 +17,8 @@ export interface EndingsDeps {
   readonly keeper: WorktreeKeeper;
   readonly landing: Landing;
   readonly repository: Pick<Repository, 'readFiles'>;
+  readonly aims: Aims;
+  readonly keptBranches: KeptBranches;
 }
 
 /**
@@ -48,32 +53,80 @@ export class Endings {
   }
 
   /** Lands the newest tree; with `expected` only if that is what the user saw. */
-  async accept(task: Task, { expected }: AcceptOptions): Promise<AcceptOutcome> {
+  async accept(task: Task, options: AcceptOptions): Promise<AcceptOutcome> {
     return this.from(task, ['open'], 'accept', async (current) => {
       const ready = await this.fresh(current);
       if (ready.snapshot === undefined) throw nothingToLand(task);
       const left = await conflictsLeft(this.deps.repository, ready, ready.snapshot.tree);
       if (left.length > 0) return { kind: 'conflict', task: ready, conflicts: left };
-      const { records, landing } = this.deps;
-      const steps: LandingSteps = {
-        journalled: async (landingId) => {
-          const pending = { to: 'accepted', at: records.now(), landingId } as const;
-          await records.change(task.id, (now) => ({ ...now, pending }));
-        },
-        dropped: async () => {
-          await records.change(task.id, (now) => (now.pending === undefined ? now : withoutPending(now)));
-        },
-      };
-      const outcome = await landing.land(ready, wholeOf(ready, ready.snapshot.tree), steps, expected);
-      if (outcome.kind === 'conflict')
-        return { kind: 'conflict', task: ready, conflicts: outcome.preview.conflicts };
-      if (outcome.kind === 'stale') return { kind: 'stale', task: ready, paths: outcome.paths };
-      const ended = await this.removeAndEnd({
-        ...ready,
-        pending: { to: 'accepted', at: records.now(), landingId: outcome.id },
-      });
-      return { kind: 'landed', task: ended, paths: outcome.paths };
+      if (modeOf(options) === 'keepBranch') return this.keepBranch(ready, ready.snapshot, options);
+      const { records } = this.deps;
+      const outcome = await this.land(ready, ready.snapshot.tree, options);
+      switch (outcome.kind) {
+        case 'conflict':
+          return { kind: 'conflict', task: ready, conflicts: outcome.preview.conflicts };
+        case 'stale':
+          return { ...outcome, task: ready };
+        case 'hookFailed':
+          return { kind: 'hookFailed', task: ready, ...outcome.failure };
+        case 'gateFailed':
+          return { kind: 'gateFailed', task: ready, ...outcome.failure };
+        case 'landed':
+          break;
+        default:
+          return assertNever(outcome);
+      }
+      const pending = { to: 'accepted', at: records.now(), landingId: outcome.id } as const;
+      const ended = await this.removeAndEnd({ ...ready, pending });
+      const { paths, branch } = outcome;
+      const place = branch?.ref === undefined ? {} : { ref: branch.ref };
+      const made = branch === undefined ? {} : { commit: branch.to, ...place };
+      return { kind: 'landed', task: ended, paths, ...made };
     });
+  }
+
+  /** The acceptance tests have their say before the lock of all Landings is taken, and are only looked up under it. */
+  private async land(task: Task, tree: string, options: AcceptOptions): Promise<LandOutcome> {
+    const { records, landing, aims } = this.deps;
+    const aim = aims.of(task, options);
+    const part = wholeOf(task, tree);
+    if (task.packet.acceptanceTests.length > 0 && options.skipGate !== true) {
+      const planned = await landing.plan(task, part, aim);
+      const failure = planned.preview.conflicts.length > 0 ? undefined : await aim.gate(planned.tree);
+      if (failure !== undefined) return { kind: 'gateFailed', failure };
+    }
+    const steps: LandingSteps = {
+      journalled: async (landingId) => {
+        const pending = { to: 'accepted', at: records.now(), landingId } as const;
+        await records.change(task.id, (now) => ({ ...now, pending }));
+      },
+      dropped: async () => {
+        await records.change(task.id, (now) => (now.pending === undefined ? now : withoutPending(now)));
+      },
+    };
+    return landing.land(task, part, aim, { steps, expected: options.expected });
+  }
+
+  /** The Task's branch stays with the whole change on it, its Worktree goes; the checkout is not written to. */
+  private async keepBranch(task: Task, snapshot: Snapshot, options: AcceptOptions): Promise<AcceptOutcome> {
+    const { records, keptBranches } = this.deps;
+    const standing = withWorktree(task);
+    const { expected } = options;
+    if (expected !== undefined && expected.tree !== snapshot.tree)
+      return { kind: 'stale', task, paths: [], isHeadMoved: false };
+    const kept = await keptBranches.make(standing, snapshot.tree, options);
+    const going = await records.change(task.id, (now) => ({
+      ...now,
+      // Where the Worktree stands when it comes back.
+      snapshot: { ...snapshot, headCommit: kept.to },
+      pending: { to: 'closed', at: records.now(), kept },
+    }));
+    if (!(await keptBranches.move(standing.branch, kept))) {
+      const open = await records.change(task.id, (now) => ({ ...withoutPending(now), snapshot }));
+      return { kind: 'stale', task: open, paths: [], isHeadMoved: true };
+    }
+    const ended = await this.removeAndEnd(going);
+    return { kind: 'kept', task: ended, ref: standing.branch, commit: kept.to };
   }
 
   async undo(task: Task): Promise<UndoOutcome> {
@@ -89,9 +142,11 @@ export class Endings {
         () => landing.undo(last.id),
         () => landing.isLanded(last.id),
       );
-      if (outcome.kind === 'stale') {
+      if (outcome.kind !== 'undone') {
         const kept = await records.change(task.id, withoutPending);
-        return { kind: 'stale', task: kept, paths: outcome.paths };
+        return outcome.kind === 'movedOn'
+          ? { ...outcome, task: kept }
+          : { kind: 'stale', task: kept, paths: outcome.paths };
       }
       const undone = await this.markUndone(task.id, last.id);
       return { kind: 'undone', task: await this.reopenUndone(undone), paths: outcome.paths };
@@ -143,6 +198,8 @@ export class Endings {
           return this.reopen(current, pending.landingId);
         case 'discarded':
         case 'closed':
+          if (pending.kept !== undefined)
+            await this.deps.keptBranches.move(withWorktree(current).branch, pending.kept);
           await this.removeAndEnd(current);
           return [];
         case 'accepted': {
@@ -184,6 +241,7 @@ export class Endings {
         ...withoutPending(current),
         state: pending.to,
         landings: [...current.landings, ...landing],
+        ...(pending.kept === undefined ? {} : { keptBranch: pending.kept.to }),
         ...(removed.aside === undefined ? {} : { aside: removed.aside }),
       }),
       { type: 'task.changed', state: pending.to },
@@ -193,7 +251,8 @@ export class Endings {
   /** What has landed has landed: a Worktree that cannot be removed is left where it is, and that is told. */
   private async removed(task: Task, pending: NonNullable<Task['pending']>): Promise<{ aside?: string }> {
     try {
-      return await this.deps.keeper.remove(withWorktree(task));
+      const keepsBranch = pending.kept !== undefined;
+      return await this.deps.keeper.remove(withWorktree(task), { keepsBranch });
     } catch (error) {
       if (pending.landingId === undefined) throw error;
       await this.deps.keeper.record(withWorktree(task), 'missing');
@@ -263,10 +322,8 @@ export class Endings {
   }
 
   private setState(task: Task, state: TaskStateName): Promise<Task> {
-    return this.deps.records.change(task.id, (current) => ({ ...withoutPending(current), state }), {
-      type: 'task.changed',
-      state,
-    });
+    const changed = ({ keptBranch: _, ...current }: Task): Task => ({ ...withoutPending(current), state });
+    return this.deps.records.change(task.id, changed, { type: 'task.changed', state });
   }
 
   /** Refused at once where the state forbids it, and again under the lock. */

@@ -1,14 +1,26 @@
 import { TributaryError } from '../base/errors';
+import type { HookFailure } from '../git/branchLandings';
 import type { MergePreview, Merges } from '../git/merges';
 import type { LandingId } from '../model/ids';
-import type { LandedSide, LandingPath, LandingRecord } from '../model/landing';
+import type { LandedBranch, LandedSide, LandingRecord } from '../model/landing';
 import { baseOf } from '../model/movedBase';
 import type { Task } from '../model/task';
 import type { Store } from '../store/store';
+import type { GateFailure } from './gate';
+import {
+  type LandingAim,
+  type LandingModes,
+  type MovedOn,
+  movedHead,
+  type PlannedLanding,
+  type ReadyLanding,
+  unseenPaths,
+} from './landingModes';
 import type { SeenPlan } from './taskApi';
 
 export interface LandingDeps {
   readonly merges: Merges;
+  readonly modes: LandingModes;
   readonly store: Pick<Store, 'journal' | 'locks'>;
   readonly now: () => string;
 }
@@ -31,15 +43,29 @@ export interface LandingPart {
 }
 
 export type LandOutcome =
-  | { readonly kind: 'landed'; readonly id: LandingId; readonly paths: readonly string[] }
+  | {
+      readonly kind: 'landed';
+      readonly id: LandingId;
+      readonly paths: readonly string[];
+      /** Of the modes that make commits. */
+      readonly branch?: LandedBranch;
+    }
   | { readonly kind: 'conflict'; readonly preview: MergePreview }
-  | { readonly kind: 'stale'; readonly paths: readonly string[] };
+  | { readonly kind: 'hookFailed'; readonly failure: HookFailure }
+  | { readonly kind: 'gateFailed'; readonly failure: GateFailure }
+  | { readonly kind: 'stale'; readonly paths: readonly string[]; readonly isHeadMoved: boolean };
+
+export type LandUndone =
+  | { readonly kind: 'undone'; readonly paths: readonly string[] }
+  | { readonly kind: 'stale'; readonly paths: readonly string[] }
+  | ({ readonly kind: 'movedOn' } & MovedOn);
 
 type Side = 'before' | 'after';
 
 /**
  * Brings an accepted ChangeSet into the user's checkout and takes it back: previewed, journalled before the
- * first byte is written, each file checked against what the preview saw. Nothing else is written.
+ * first byte is written, each file checked against what the preview saw. Commits, index and branch, where the mode
+ * makes any, are `LandingModes`' part: they come after the files, the branch last.
  */
 export class Landing {
   private readonly deps: LandingDeps;
@@ -48,54 +74,100 @@ export class Landing {
     this.deps = deps;
   }
 
-  preview(task: Task, { base, theirs }: LandingPart): Promise<MergePreview> {
-    return this.deps.merges.preview({ checkout: checkoutOf(task), base, theirs });
+  plan(task: Task, part: LandingPart, aim: LandingAim): Promise<PlannedLanding> {
+    return this.deps.modes.plan(checkoutOf(task), part, aim);
   }
 
   /**
    * Lands `part`, with `expected` only if that is what was seen. Whatever goes wrong, nothing of it stays
    * written; if it cannot be taken back now, `finish` does.
    */
-  async land(task: Task, part: LandingPart, steps: LandingSteps, expected?: SeenPlan): Promise<LandOutcome> {
+  async land(
+    task: Task,
+    part: LandingPart,
+    aim: LandingAim,
+    { steps, expected }: { steps: LandingSteps; expected?: SeenPlan | undefined },
+  ): Promise<LandOutcome> {
     return this.deps.store.locks.withLock('landing', async () => {
-      const preview = await this.preview(task, part);
-      if (preview.conflicts.length > 0) return { kind: 'conflict', preview };
-      const unseen = expected === undefined ? [] : unseenPaths(preview.paths, expected.paths);
-      if (unseen.length > 0 || (expected !== undefined && expected.tree !== part.tree))
-        return { kind: 'stale', paths: unseen };
-      const record = await this.journal(task, preview);
+      const ready = await this.ready(task, part, aim, expected);
+      if (ready.kind !== 'ready') return ready;
+      const record = await this.journal(task, ready, aim);
       try {
-        const stale = await this.landJournalled(record, preview, steps);
-        if (stale.length === 0) return { kind: 'landed', id: record.id, paths: pathsOf(record) };
-        await this.drop(record, steps);
-        return { kind: 'stale', paths: stale };
+        const stale = await this.landJournalled(record, ready.preview, steps);
+        if (stale.length > 0) {
+          await this.drop(record, steps);
+          return { kind: 'stale', paths: stale, isHeadMoved: stale.includes(movedHead) };
+        }
       } catch (error) {
-        if ((await this.neither(record, ['before'])).length === 0) await this.drop(record, steps);
+        if (await this.isUnwritten(record)) await this.drop(record, steps);
+        throw error;
+      }
+      // Nothing that a hook does now changes that it has landed.
+      await this.deps.modes.landed(record);
+      const { branch } = record;
+      return {
+        kind: 'landed',
+        id: record.id,
+        paths: pathsOf(record),
+        ...(branch === undefined ? {} : { branch }),
+      };
+    });
+  }
+
+  /** Looks at everything again and asks gate and hooks, before anything is journalled. */
+  private async ready(
+    task: Task,
+    part: LandingPart,
+    aim: LandingAim,
+    expected: SeenPlan | undefined,
+  ): Promise<ReadyLanding> {
+    const planned = await this.plan(task, part, aim);
+    const { preview, branch } = planned;
+    if (preview.conflicts.length > 0) return { kind: 'conflict', preview };
+    if (expected !== undefined) {
+      const paths = unseenPaths(preview.paths, expected.paths);
+      const isHeadMoved = expected.branch?.head !== branch?.head || expected.branch?.ref !== branch?.ref;
+      if (paths.length > 0 || isHeadMoved || expected.tree !== part.tree)
+        return { kind: 'stale', paths, isHeadMoved };
+    }
+    const failure = await aim.gate(planned.tree);
+    if (failure !== undefined) return { kind: 'gateFailed', failure };
+    return this.deps.modes.ready(checkoutOf(task), planned, aim);
+  }
+
+  /** Takes a Landing back byte for byte; `stale` when the user changed one of its files since. */
+  async undo(id: LandingId): Promise<LandUndone> {
+    return this.deps.store.locks.withLock('landing', async () => {
+      const record = await this.deps.store.journal.load(id);
+      const paths = pathsOf(record);
+      if (record.state === 'undone') return { kind: 'undone', paths };
+      const movedOn = await this.deps.modes.movedOn(record);
+      if (movedOn !== undefined) return { kind: 'movedOn', ...movedOn };
+      const stale = await this.neither(record, record.state === 'landed' ? ['after'] : ['before', 'after']);
+      if (stale.length > 0) return { kind: 'stale', paths: stale };
+      await this.deps.store.journal.save({ ...record, state: 'undoing' });
+      try {
+        const strange = await this.bringAllBack(record);
+        await this.deps.store.journal.save({ ...record, state: strange.length > 0 ? 'landed' : 'undone' });
+        return strange.length > 0 ? { kind: 'stale', paths: strange } : { kind: 'undone', paths };
+      } catch (error) {
+        // All of it was put back: the Landing stands as before. Otherwise `finish` goes on.
+        const isWhole = (await this.neither(record, ['after'])).length === 0;
+        if (isWhole && (await this.deps.modes.movedOn(record)) === undefined)
+          await this.deps.store.journal.save({ ...record, state: 'landed' });
         throw error;
       }
     });
   }
 
-  /** Takes a Landing back byte for byte; `stale` when the user changed one of its files since. */
-  async undo(id: LandingId): Promise<{ kind: 'undone' | 'stale'; paths: readonly string[] }> {
-    return this.deps.store.locks.withLock('landing', async () => {
-      const record = await this.deps.store.journal.load(id);
-      const paths = pathsOf(record);
-      if (record.state === 'undone') return { kind: 'undone', paths };
-      const stale = await this.neither(record, record.state === 'landed' ? ['after'] : ['before', 'after']);
-      if (stale.length > 0) return { kind: 'stale', paths: stale };
-      await this.deps.store.journal.save({ ...record, state: 'undoing' });
-      try {
-        const strange = await this.write(record, 'after', 'before');
-        await this.deps.store.journal.save({ ...record, state: strange.length > 0 ? 'landed' : 'undone' });
-        return strange.length > 0 ? { kind: 'stale', paths: strange } : { kind: 'undone', paths };
-      } catch (error) {
-        // All of it was put back: the Landing stands as before. Otherwise `finish` goes on.
-        if ((await this.neither(record, ['after'])).length === 0)
-          await this.deps.store.journal.save({ ...record, state: 'landed' });
-        throw error;
-      }
-    });
+  /** Index and branch first, then the files. Answers what stands in the way; then all is as it was. */
+  private async bringAllBack(record: LandingRecord): Promise<readonly string[]> {
+    const { modes } = this.deps;
+    const held = await modes.back(record, this.directoryOf(record));
+    if (held.length > 0) return held;
+    const strange = await this.write(record, 'after', 'before');
+    if (strange.length > 0) await modes.forward(record, this.directoryOf(record));
+    return strange;
   }
 
   /** The files that the Landing wrote, or would. */
@@ -118,19 +190,28 @@ export class Landing {
       if (record === undefined) return { state: 'undone', strange: [] };
       if (record.state === 'landed' || record.state === 'undone') return { state: record.state, strange: [] };
       await this.deps.merges.sweep(record.checkout, pathsOf(record));
+      await this.deps.modes.sweep(record, this.directoryOf(record));
       const strange = await this.neither(record, ['before', 'after']);
       if (strange.length > 0) return { state: record.state, strange };
-      const isLanding = record.state === 'writing';
-      const changed = await this.write(
-        record,
-        isLanding ? 'before' : 'after',
-        isLanding ? 'after' : 'before',
-      );
+      const standing = await this.deps.modes.standing(record);
+      // The user went on from the commit before: what was begun on it is taken back.
+      const isLanding = record.state === 'writing' && standing !== 'neither';
+      const changed = await this.bring(record, isLanding ? 'after' : 'before');
       if (changed.length > 0) return { state: record.state, strange: changed };
       const state = isLanding ? 'landed' : 'undone';
       await this.deps.store.journal.save({ ...record, state });
+      if (isLanding && standing === 'before') await this.deps.modes.landed(record);
       return { state, strange: [] };
     });
+  }
+
+  /** Everything to one side, whatever of it is there already. */
+  private async bring(record: LandingRecord, to: Side): Promise<readonly string[]> {
+    const { modes } = this.deps;
+    const directory = this.directoryOf(record);
+    const strange = await this.write(record, to === 'after' ? 'before' : 'after', to);
+    if (strange.length > 0) return strange;
+    return to === 'after' ? modes.forward(record, directory) : modes.back(record, directory);
   }
 
   /** Answers the paths that are not as the preview saw them; then nothing was written. */
@@ -143,8 +224,32 @@ export class Landing {
     if (stale.length > 0) return stale;
     await steps.journalled(record.id);
     const strange = await this.write(record, 'before', 'after');
-    if (strange.length === 0) await this.deps.store.journal.save({ ...record, state: 'landed' });
-    return strange;
+    const held = strange.length > 0 ? strange : await this.forwardOrBack(record);
+    if (held.length === 0) await this.deps.store.journal.save({ ...record, state: 'landed' });
+    return held;
+  }
+
+  /** Index and branch; the files go back where these cannot follow. */
+  private async forwardOrBack(record: LandingRecord): Promise<readonly string[]> {
+    try {
+      const held = await this.deps.modes.forward(record, this.directoryOf(record));
+      if (held.length > 0) await this.write(record, 'after', 'before');
+      return held;
+    } catch (error) {
+      await this.deps.modes.back(record, this.directoryOf(record));
+      await this.write(record, 'after', 'before');
+      throw error;
+    }
+  }
+
+  /** Whether nothing of it stands anywhere. */
+  private async isUnwritten(record: LandingRecord): Promise<boolean> {
+    if (record.branch !== undefined && (await this.deps.modes.standing(record)) === 'after') return false;
+    return (await this.neither(record, ['before'])).length === 0;
+  }
+
+  private directoryOf(record: LandingRecord): string {
+    return this.deps.store.journal.directory(record.id);
   }
 
   /** A Landing that wrote nothing leaves nothing. */
@@ -153,12 +258,17 @@ export class Landing {
     await steps.dropped();
   }
 
-  private async journal(task: Task, preview: MergePreview): Promise<LandingRecord> {
+  private async journal(
+    task: Task,
+    { preview, branch }: { preview: MergePreview; branch?: LandedBranch },
+    { mode }: LandingAim,
+  ): Promise<LandingRecord> {
     const { store, merges, now } = this.deps;
     const checkout = checkoutOf(task);
     const { id, directory } = await store.journal.create();
     try {
       const paths = await merges.stage({ checkout, merged: preview.merged, paths: preview.paths, directory });
+      await this.deps.modes.keep(checkout, directory, branch);
       const { ours, merged } = preview;
       const folders = await merges.foldersOf(
         checkout,
@@ -173,6 +283,8 @@ export class Landing {
         state: 'writing',
         ours,
         merged,
+        mode,
+        ...(branch === undefined ? {} : { branch }),
         paths: [...paths],
         folders: [...folders],
       };
@@ -227,9 +339,9 @@ export class Landing {
   }
 
   private async putAll(record: LandingRecord, indexes: readonly number[], side: Side): Promise<void> {
-    const { merges, store } = this.deps;
     const { checkout, folders = [] } = record;
-    const directory = store.journal.directory(record.id);
+    const { merges } = this.deps;
+    const directory = this.directoryOf(record);
     for (const index of indexes) {
       const one = record.paths[index];
       if (one === undefined) continue;
@@ -260,18 +372,6 @@ function writingOrder(record: LandingRecord, to: Side): number[] {
     return one !== undefined && one[to].kind === 'absent' ? -one.path.length : 1;
   };
   return record.paths.map((_, index) => index).sort((a, b) => rank(a) - rank(b));
-}
-
-/** Paths that one of two previews would write otherwise than the other. */
-function unseenPaths(now: readonly LandingPath[], seen: readonly LandingPath[]): string[] {
-  const lookOf = ({ before, after }: LandingPath): string => `${entryText(before)} ${entryText(after)}`;
-  const then = new Map(seen.map((one) => [one.path, lookOf(one)]));
-  const here = new Map(now.map((one) => [one.path, lookOf(one)]));
-  return [...new Set([...here.keys(), ...then.keys()])].filter((path) => here.get(path) !== then.get(path));
-}
-
-function entryText(entry: LandingPath['before']): string {
-  return entry === 'absent' ? entry : `${entry.mode} ${entry.blob}`;
 }
 
 /** Whether two sides are the same bytes. */

@@ -19,16 +19,21 @@ import { slugOf } from '../model/slug';
 import { currentVerdict, type Task } from '../model/task';
 import type { Transcript, TranscriptCursor, TranscriptPart } from '../model/transcript';
 import type { Store } from '../store/store';
+import { type Aims, modeOf } from './aims';
 import { Chains } from './chains';
 import { type Endings, expectState, standingLanding } from './endings';
 import { findTask } from './findTask';
 import { draftAfter, FollowUps, hasBegun, instructionAfter } from './followUps';
+import { gateState } from './gate';
+import type { KeptBranches } from './keptBranches';
 import { type Landing, wholeOf } from './landing';
+import { plannedBranch } from './landingModes';
 import type { MergingIn } from './mergingIn';
 import type { OverlapFinder } from './overlapFinder';
 import { reconcile } from './reconcile';
 import { isLive } from './runMachine';
 import type { RunRoad, RunSpec } from './runRoad';
+import type { Scratches } from './scratches';
 import { authorRuns, Settling } from './settling';
 import type {
   AcceptOptions,
@@ -66,6 +71,9 @@ export interface TaskServiceDeps {
   readonly road: RunRoad;
   readonly endings: Endings;
   readonly landing: Landing;
+  readonly aims: Aims;
+  readonly keptBranches: KeptBranches;
+  readonly scratches: Scratches;
   readonly verification: Verification;
   readonly mergingIn: MergingIn;
   readonly overlapFinder: OverlapFinder;
@@ -201,6 +209,7 @@ export class LocalTaskService implements TaskService {
       dismissed: [],
       messages: [],
       landings: [],
+      gates: [],
     }));
     const task = isInPlace ? created : await this.reserved(created);
     const { base } = packet.repository;
@@ -354,6 +363,7 @@ export class LocalTaskService implements TaskService {
 
   async list(): Promise<Board> {
     const { tasks, problems } = await this.deps.store.tasks.list();
+    await this.deps.scratches.sweep();
     const settled = await reconcile({ ...this.deps, isOurs: (run) => this.deps.road.has(run.id) }, tasks);
     return { tasks: settled.tasks, problems: [...problems, ...settled.problems] };
   }
@@ -385,9 +395,15 @@ export class LocalTaskService implements TaskService {
     const { task, tree } = await this.sides(id);
     expectState(task, ['open'], 'accept');
     if (tree === undefined) return { task, paths: [], conflicts: [] };
-    const preview = await this.deps.landing.preview(task, wholeOf(task, tree));
+    if (modeOf(wish) === 'keepBranch') return this.deps.keptBranches.plan(withWorktree(task), tree, wish);
+    const aim = this.deps.aims.of(task, wish);
+    const planned = await this.deps.landing.plan(task, wholeOf(task, tree), aim);
     const left = await conflictsLeft(this.deps.repository, task, tree);
-    return { task, tree, paths: preview.paths, conflicts: [...preview.conflicts, ...left] };
+    const { paths } = planned.preview;
+    const conflicts = [...planned.preview.conflicts, ...left];
+    const branch = plannedBranch(planned, aim);
+    const onBranch = branch === undefined ? {} : { branch };
+    return { task, tree, paths, conflicts, gate: gateState(task, planned.tree), ...onBranch };
   }
 
   async accept(id: TaskId, options: AcceptOptions = {}): Promise<AcceptOutcome> {
@@ -499,7 +515,7 @@ export class LocalTaskService implements TaskService {
 }
 
 /** No surface offers these yet. */
-function refuseUnbuilt({ mode = 'apply', selection }: LandingWish): void {
-  if (mode === 'apply' && selection === undefined) return;
-  throw new TributaryError('internal', 'only a whole change lands, and only in the working tree');
+function refuseUnbuilt({ selection }: LandingWish): void {
+  if (selection === undefined) return;
+  throw new TributaryError('internal', 'only a whole change lands');
 }

@@ -1,6 +1,7 @@
+import type { HookFailure } from '../git/branchLandings';
 import type { BoardEvent } from '../model/events';
 import type { RunId, TaskId } from '../model/ids';
-import type { Conflict, LandingMode, LandingPath, LandingSelection } from '../model/landing';
+import type { Conflict, LandingMode, LandingPath, LandingSelection, PlannedCommit } from '../model/landing';
 import type { Unresolved } from '../model/movedBase';
 import type { TaskPacket } from '../model/packet';
 import type { Run } from '../model/run';
@@ -9,6 +10,8 @@ import type { Task } from '../model/task';
 import type { LiveEvent, TranscriptEntry } from '../model/transcript';
 import type { Verdict } from '../model/verdict';
 import type { StoreProblem } from '../store/store';
+import type { GateFailure, GateState } from './gate';
+import type { MovedOn } from './landingModes';
 
 /** What a user asks for, before it is a TaskPacket. */
 export interface TaskDraft {
@@ -73,10 +76,24 @@ export interface LandingPlan {
   readonly tree?: string;
   readonly paths: readonly LandingPath[];
   readonly conflicts: readonly Conflict[];
+  /** Of the modes that make commits. */
+  readonly branch?: PlannedBranch;
+  /** Whether the acceptance tests have to run on what would land; absent where nothing lands. */
+  readonly gate?: GateState;
+}
+
+/** The branch that commits would go on. */
+export interface PlannedBranch {
+  /** Its full name; absent: HEAD is detached. */
+  readonly ref?: string;
+  /** The commit it stands at. */
+  readonly head: string;
+  /** Oldest first; the last one is where it would stand. */
+  readonly commits: readonly PlannedCommit[];
 }
 
 /** What the user decided on: an acceptance that would land anything else is `stale`. */
-export type SeenPlan = Pick<LandingPlan, 'tree' | 'paths'>;
+export type SeenPlan = Pick<LandingPlan, 'tree' | 'paths' | 'branch'>;
 
 /** What of a Task is to land, and how. */
 export interface LandingWish {
@@ -84,11 +101,17 @@ export interface LandingWish {
   readonly mode?: LandingMode;
   /** Absent: all of it. */
   readonly selection?: LandingSelection;
+  /** Of the commit, where the mode makes one; default: the objective's first line. */
+  readonly message?: string;
 }
 
 export interface AcceptOptions extends LandingWish {
   /** The preview the user saw, made for the same wish. */
   readonly expected?: SeenPlan;
+  /** Lands without asking the acceptance tests. */
+  readonly skipGate?: boolean;
+  /** Stops the acceptance tests; nothing is written then. What has begun to be written is finished. */
+  readonly signal?: AbortSignal;
 }
 
 /** A reference that a Task may start from. */
@@ -107,10 +130,29 @@ export interface BaseChoice {
 }
 
 export type AcceptOutcome =
-  | { readonly kind: 'landed'; readonly task: Task; readonly paths: readonly string[] }
+  | {
+      readonly kind: 'landed';
+      readonly task: Task;
+      readonly paths: readonly string[];
+      /** The newest commit that was made, where the mode makes any and there was something to commit. */
+      readonly commit?: string;
+      /** Full name of the branch it is on; absent where HEAD is detached. */
+      readonly ref?: string;
+    }
+  /** `keepBranch`: nothing was written, the branch stays at `commit`, the Task is closed. */
+  | { readonly kind: 'kept'; readonly task: Task; readonly ref: string; readonly commit: string }
   | { readonly kind: 'conflict'; readonly task: Task; readonly conflicts: readonly Conflict[] }
-  /** `paths` is empty when only the Worktree moved on and the same files would be written. */
-  | { readonly kind: 'stale'; readonly task: Task; readonly paths: readonly string[] };
+  /** An acceptance test said no of what would have landed; nothing was written. */
+  | ({ readonly kind: 'gateFailed'; readonly task: Task } & GateFailure)
+  /** A hook of the user said no; nothing was written. */
+  | ({ readonly kind: 'hookFailed'; readonly task: Task } & HookFailure)
+  /** `paths` is empty when only the Worktree moved on, or HEAD (`isHeadMoved`), and the same files would be written. */
+  | {
+      readonly kind: 'stale';
+      readonly task: Task;
+      readonly paths: readonly string[];
+      readonly isHeadMoved?: boolean;
+    };
 
 /** What came of merging the checkout into a Task's Worktree; the checkout itself is as it was. */
 export interface MergeInOutcome {
@@ -135,7 +177,9 @@ export type ResolveOutcome =
 
 export type UndoOutcome =
   | { readonly kind: 'undone'; readonly task: Task; readonly paths: readonly string[] }
-  | { readonly kind: 'stale'; readonly task: Task; readonly paths: readonly string[] };
+  | { readonly kind: 'stale'; readonly task: Task; readonly paths: readonly string[] }
+  /** The branch no longer stands at the commit that was landed; nothing was written. */
+  | ({ readonly kind: 'movedOn'; readonly task: Task } & MovedOn);
 
 export interface StopOutcome {
   /** Runs that had not ended when `waitMs` was over. */

@@ -257,13 +257,13 @@ export class WorktreeKeeper {
   }
 
   /** Takes the Worktree away; its files are in the Task's Snapshot, ignored ones go aside. */
-  async remove(task: TaskWithWorktree): Promise<{ aside?: string }> {
+  async remove(task: TaskWithWorktree, fate: { keepsBranch?: boolean } = {}): Promise<{ aside?: string }> {
     const { records, setup } = this.deps;
     if (await this.stands(task)) await setup.tearDown(task);
     await this.record(task, 'removing');
     await records.report(task, { type: 'worktree.remove.started', path: task.worktreePath });
     try {
-      const removed = await this.takeAway(task);
+      const removed = await this.takeAway(task, fate);
       await this.record(task, 'removed');
       await records.report(task, { type: 'worktree.remove.completed', path: task.worktreePath });
       return removed;
@@ -279,13 +279,17 @@ export class WorktreeKeeper {
     }
   }
 
-  private async takeAway(task: TaskWithWorktree): Promise<{ aside?: string }> {
+  private async takeAway(
+    task: TaskWithWorktree,
+    fate: { keepsBranch?: boolean } = {},
+  ): Promise<{ aside?: string }> {
     const asideDirectory = this.deps.store.asideDirectory(task.id);
     const { hasAside } = await this.deps.worktrees.remove({
       path: task.worktreePath,
       branch: task.branch,
       keptCommit: task.snapshot?.commit ?? baseOf(task),
       asideDirectory,
+      ...fate,
     });
     return hasAside ? { aside: asideDirectory } : {};
   }

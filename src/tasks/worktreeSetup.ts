@@ -97,6 +97,30 @@ export class WorktreeSetup {
     }
   }
 
+  /** The same for a checkout that only commands of the host see: nothing of it stands on the Task's record. */
+  async prepareScratch(place: Place, signal: AbortSignal | undefined): Promise<void> {
+    const { commands, timeoutMs } = setupPlanOf(place.task);
+    await this.provide(place.task, signal);
+    for (const command of commands) {
+      const job = {
+        phase: 'setup' as const,
+        command,
+        timeoutMs,
+        ...(signal === undefined ? {} : { signal }),
+      };
+      const done = await this.run(place, job);
+      if (signal?.aborted) throw cancelled();
+      if (done.reason !== 'exited' || done.exitCode !== 0) throw setupFailed(done);
+    }
+  }
+
+  /** Before such a checkout goes. */
+  async tearDownScratch(place: Place): Promise<void> {
+    const { teardown, timeoutMs } = setupPlanOf(place.task);
+    const limit = Math.min(timeoutMs, longestTeardownMs);
+    for (const command of teardown) await this.run(place, { phase: 'teardown', command, timeoutMs: limit });
+  }
+
   private provide(task: Place['task'], signal: AbortSignal | undefined): Promise<Provided> {
     return this.deps.provision.provide({ worktreePath: task.worktreePath, plan: setupPlanOf(task), signal });
   }

@@ -55,6 +55,7 @@ export function makeTask(parts: Partial<Task> = {}): Task {
     dismissed: [],
     messages: [],
     landings: [],
+    gates: [],
     ...parts,
   };
 }

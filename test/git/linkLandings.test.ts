@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { LandingPath } from '../../src/model/landing';
 import { openStore } from '../../src/store/openStore';
 import { Landing, wholeOf } from '../../src/tasks/landing';
+import { plainAim, plainModes } from '../fakes/landingAims';
 import { makeTask } from '../fakes/records';
 import { openLayer } from './support/layer';
 import { cleanUp, fingerprint, listing, makeRepo, repoAt, type TempRepo } from './support/tempRepo';
@@ -77,17 +78,26 @@ describe('a Landing', () => {
       const theirs = await snapshots.treeOf(path);
       const store = await openStore({ commonDir: join(repo.root, '.git') });
       try {
-        const landing = new Landing({ merges, store, now: () => '2026-01-01T00:00:00.000Z' });
+        const landing = new Landing({
+          merges,
+          modes: plainModes(merges),
+          store,
+          now: () => '2026-01-01T00:00:00.000Z',
+        });
         const task = makeTask();
         const packet = {
           ...task.packet,
           repository: { root: repo.root, head: commit, base: { ref: 'HEAD', commit } },
         };
         const before = await fingerprint(repo.root);
-        const outcome = await landing.land({ ...task, packet }, wholeOf({ ...task, packet }, theirs), {
-          journalled: async () => undefined,
-          dropped: async () => undefined,
-        });
+        const outcome = await landing.land(
+          { ...task, packet },
+          wholeOf({ ...task, packet }, theirs),
+          plainAim,
+          {
+            steps: { journalled: async () => undefined, dropped: async () => undefined },
+          },
+        );
         assert.ok(outcome.kind === 'landed', JSON.stringify(outcome));
         assert.equal(plain(await listing(repo.root)), plain(await listing(path)));
         assert.deepEqual(await landing.finish(outcome.id), { state: 'landed', strange: [] });

@@ -92,6 +92,20 @@ async function sayOutcome(context: CommandContext, target: Target, outcome: Acce
       });
       return;
     }
+    case 'gateFailed':
+    case 'hookFailed': {
+      const what = outcome.kind === 'gateFailed' ? outcome.command : outcome.hook;
+      const message = vscode.l10n.t(
+        'Nothing was written: {0} failed. {1}',
+        plainLine(what),
+        plainLine(outcome.output),
+      );
+      await dialogs.say('warning', message);
+      return;
+    }
+    case 'kept':
+      await dialogs.say('info', vscode.l10n.t('The branch of "{0}" was kept.', nameOf(target)));
+      return;
     case 'conflict':
       return sayConflicts(context, target, outcome.conflicts);
     case 'stale': {

@@ -33,6 +33,23 @@ export const undo: Command = {
       void context.dialogs.say('info', message);
       return;
     }
+    if (outcome.kind === 'movedOn') {
+      const commit = outcome.commit.slice(0, 12);
+      const message =
+        outcome.why === 'onTop'
+          ? vscode.l10n.t(
+              'Not undone: commits came on top of "{0}". Take it back with: git revert {1}',
+              name,
+              commit,
+            )
+          : vscode.l10n.t(
+              'Not undone: the branch that "{0}" was committed to does not stand at {1}.',
+              name,
+              commit,
+            );
+      await context.dialogs.say('warning', message);
+      return;
+    }
     await context.dialogs.say(
       'warning',
       vscode.l10n.t(

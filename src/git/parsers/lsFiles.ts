@@ -49,3 +49,8 @@ export function parseStagedEntries(output: Uint8Array, wanted: ReadonlySet<strin
   }
   return entries;
 }
+
+/** The paths of `ls-files --unmerged -z`, each once. */
+export function parseUnmergedPaths(output: Uint8Array): string[] {
+  return [...new Set(splitBytes(output).map((line) => decodePath(line.subarray(line.indexOf(tab) + 1))))];
+}

@@ -16,6 +16,8 @@ const exitCodes: Readonly<Record<ErrorCode, number>> = {
   stale: 3,
   newerStore: 3,
   wrongState: 1,
+  noIdentity: 3,
+  signingFailed: 1,
   gitMissing: 1,
   gitTooOld: 1,
   gitFailed: 1,

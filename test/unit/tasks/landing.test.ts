@@ -5,6 +5,7 @@ import { type LandingId, makeLandingId } from '../../../src/model/ids';
 import type { LandedSide, LandingRecord } from '../../../src/model/landing';
 import type { Journal, Locks, Store } from '../../../src/store/store';
 import { Landing, type LandingSteps, wholeOf } from '../../../src/tasks/landing';
+import { plainAim, plainModes } from '../../fakes/landingAims';
 import { at, makeTask } from '../../fakes/records';
 
 const absent: LandedSide = { kind: 'absent' };
@@ -73,7 +74,8 @@ class MemoryCheckout {
       journal,
       locks: { ...locks, acquire: async () => ({ release: async () => undefined }) },
     };
-    return new Landing({ merges: this.merges(conflicts), store, now: () => at });
+    const merges = this.merges(conflicts);
+    return new Landing({ merges, modes: plainModes(merges), store, now: () => at });
   }
 
   private side(path: string): LandedSide {
@@ -105,7 +107,7 @@ describe('Landing', () => {
         const checkout = new MemoryCheckout(changes);
         const landing = checkout.landing();
         const before = checkout.state();
-        const outcome = await landing.land(task, part, ignore);
+        const outcome = await landing.land(task, part, plainAim, { steps: ignore });
         assert.equal(outcome.kind, 'landed');
         const expected = changes
           .filter((one) => one.after.kind !== 'absent')
@@ -125,7 +127,7 @@ describe('Landing', () => {
         const before = checkout.state();
         const outcome = await checkout
           .landing()
-          .land(task, part, ignore)
+          .land(task, part, plainAim, { steps: ignore })
           .then(
             (value) => value.kind,
             () => 'threw',
@@ -140,8 +142,8 @@ describe('Landing', () => {
     const changes = ['a', 'b', 'c'].map((path) => ({ path, before: file('old'), after: file('new') }));
     const checkout = new MemoryCheckout(changes);
     checkout.userWritesAtPut = 0;
-    const outcome = await checkout.landing().land(task, part, ignore);
-    assert.deepEqual(outcome, { kind: 'stale', paths: ['c'] });
+    const outcome = await checkout.landing().land(task, part, plainAim, { steps: ignore });
+    assert.deepEqual(outcome, { kind: 'stale', paths: ['c'], isHeadMoved: false });
     assert.deepEqual(checkout.files.get('a'), file('old'));
     assert.deepEqual(checkout.files.get('c'), file('typed by the user'));
   });
@@ -150,9 +152,9 @@ describe('Landing', () => {
     const checkout = new MemoryCheckout([{ path: 'a', before: file('old'), after: file('new') }]);
     const before = checkout.state();
     const conflicts = [{ path: 'a', kind: 'content', message: 'both changed it' }];
-    const outcome = await checkout
-      .landing(conflicts)
-      .land(task, part, { ...ignore, journalled: () => assert.fail('nothing may be journalled') });
+    const outcome = await checkout.landing(conflicts).land(task, part, plainAim, {
+      steps: { ...ignore, journalled: () => assert.fail('nothing may be journalled') },
+    });
     assert.equal(outcome.kind, 'conflict');
     assert.deepEqual(checkout.state(), before);
   });
@@ -160,7 +162,7 @@ describe('Landing', () => {
   it('refuses to undo over a file the user changed since, and names it', async () => {
     const checkout = new MemoryCheckout([{ path: 'a', before: absent, after: file('new') }]);
     const landing = checkout.landing();
-    const outcome = await landing.land(task, part, ignore);
+    const outcome = await landing.land(task, part, plainAim, { steps: ignore });
     checkout.files.set('a', file('edited since'));
     assert.ok(outcome.kind === 'landed');
     assert.deepEqual(await landing.undo(outcome.id), { kind: 'stale', paths: ['a'] });
@@ -179,7 +181,9 @@ describe('Landing', () => {
           resolve();
           return never();
         };
-        landing.land(task, part, { ...ignore, journalled }).catch(() => assert.fail('it never ends'));
+        landing
+          .land(task, part, plainAim, { steps: { ...ignore, journalled } })
+          .catch(() => assert.fail('it never ends'));
       });
       for (const one of changes.slice(0, written)) checkout.files.set(one.path, one.after);
       assert.ok(id !== undefined);

@@ -1,0 +1,138 @@
+import type { LandingMode } from '../model/landing';
+import { plainLine, plainText } from '../model/plainText';
+import { type Task, verdictOn } from '../model/task';
+import type { AcceptOutcome, LandingPlan, PlannedBranch } from '../tasks/taskApi';
+import { describe } from './messages';
+import { taskData } from './records';
+import type { Outcome } from './report';
+import { conflictText, landingPathText } from './texts';
+
+interface How {
+  readonly mode: LandingMode;
+  readonly skipGate: boolean;
+}
+
+/** What a Landing would do, before it does it. */
+export function planText(plan: LandingPlan, how: How): string {
+  const { task, paths, conflicts, branch } = plan;
+  const isWritten = how.mode !== 'keepBranch';
+  return [
+    `${plainLine(task.slug)} (${judgedText(plan)}) would write:`,
+    ...paths.map((path) => `  ${landingPathText(path)}`),
+    ...(paths.length === 0 ? ['  nothing'] : []),
+    ...(branch === undefined ? [] : branchLines(branch, isWritten)),
+    ...gateLines(plan, how),
+    ...(conflicts.length === 0 ? [] : ['Conflicts:']),
+    ...conflicts.map((conflict) => `  ${conflictText(conflict)}`),
+  ].join('\n');
+}
+
+function judgedText({ task, tree }: LandingPlan): string {
+  const judgement = verdictOn(task, tree);
+  if (judgement === undefined) return 'not verified';
+  const { verdict, isCurrent } = judgement;
+  if (!isCurrent) return `changed since its VERDICT: ${verdict.verdict}, so not verified as it is`;
+  const findings = verdict.findings.length;
+  return `VERDICT: ${verdict.verdict}${findings === 0 ? '' : `, ${findings} ${findings === 1 ? 'finding' : 'findings'}`}`;
+}
+
+function branchLines({ ref, head, commits }: PlannedBranch, isWritten: boolean): string[] {
+  const at = head.slice(0, 12);
+  const where = ref === undefined ? `the detached HEAD (${at})` : `${branchName(ref)} (${at})`;
+  if (commits.length === 0) return [`and commit nothing on ${where}: it has all of it`];
+  const words = {
+    commit: '',
+    replayed: " (the agent's)",
+    task: ' (what is merged)',
+    merge: ' (merge)',
+  } as const;
+  return [
+    isWritten ? `and commit on ${where}:` : `and leave on ${branchName(ref ?? '')}:`,
+    ...commits.map(({ kind, subject }) => `  ${plainLine(subject)}${words[kind]}`),
+  ];
+}
+
+function gateLines({ task, gate }: LandingPlan, { skipGate }: How): string[] {
+  if (gate === undefined || gate === 'none') return [];
+  const commands = task.packet.acceptanceTests.map((test) => plainLine(test.command)).join(', ');
+  if (skipGate) return [`Not tested (--no-gate): ${commands}`];
+  if (gate === 'passed') return [`Passed on exactly this tree already: ${commands}`];
+  return [`To be run on the merged files first: ${commands}`];
+}
+
+export function conflicting(task: Task, conflicts: LandingPlan['conflicts']): Outcome {
+  return {
+    exitCode: 3,
+    data: { outcome: 'conflict', task: taskData(task), conflicts },
+    error: describe('conflict', conflicts.map(conflictText).join('\n'), task.slug),
+  };
+}
+
+export function landedOutcome(
+  { task, paths, commit, ref }: Extract<AcceptOutcome, { kind: 'landed' }>,
+  { mode, skipGate }: How,
+): Outcome {
+  const slug = plainLine(task.slug);
+  const count = `${paths.length} ${paths.length === 1 ? 'path' : 'paths'} written`;
+  const on = ref === undefined ? 'the detached HEAD' : branchName(ref);
+  const made = commit === undefined ? '' : `, ${commit.slice(0, 12)} committed on ${on}`;
+  const isUntested = skipGate && task.packet.acceptanceTests.length > 0;
+  const note = isUntested ? 'Its acceptance tests did not run (--no-gate).\n' : '';
+  const gate = task.packet.acceptanceTests.length === 0 ? 'none' : skipGate ? 'skipped' : 'passed';
+  return {
+    exitCode: 0,
+    data: { outcome: 'landed', mode, task: taskData(task), paths, commit, ref, gate },
+    text: `Accepted ${slug}: ${count}${made}.\n${note}Take it back with: tributary undo ${slug}\n`,
+  };
+}
+
+export function keptOutcome({ task, ref, commit }: Extract<AcceptOutcome, { kind: 'kept' }>): Outcome {
+  const slug = plainLine(task.slug);
+  const name = branchName(ref);
+  return {
+    exitCode: 0,
+    data: { outcome: 'kept', mode: 'keepBranch', task: taskData(task), ref, commit },
+    text: `Kept the branch of ${slug}: ${name} at ${commit.slice(0, 12)}; your checkout is as it was.\nGo on with: git switch ${name}, or bring the Task back: tributary restore ${slug}\n`,
+  };
+}
+
+export function hookRefusal({
+  task,
+  hook,
+  exitCode,
+  output,
+}: Extract<AcceptOutcome, { kind: 'hookFailed' }>): Outcome {
+  const how = exitCode === null ? 'did not end by itself' : `ended with ${exitCode}`;
+  return {
+    exitCode: 1,
+    data: { outcome: 'hookFailed', task: taskData(task), hook, hookExitCode: exitCode, output },
+    error: {
+      code: 'hookFailed',
+      message: `Your ${hook} hook ${how}; nothing was written.\n${plainText(output)}`.trimEnd(),
+      hint: `Mend what it names ("tributary show ${plainLine(task.slug)}" says how to go on), or accept without a commit.`,
+    },
+  };
+}
+
+export function gateRefusal({
+  task,
+  command,
+  exitCode,
+  output,
+}: Extract<AcceptOutcome, { kind: 'gateFailed' }>): Outcome {
+  const how = exitCode === null ? 'did not end by itself' : `ended with ${exitCode}`;
+  return {
+    exitCode: 1,
+    data: { outcome: 'gateFailed', task: taskData(task), command, commandExitCode: exitCode, output },
+    error: {
+      code: 'gateFailed',
+      message:
+        `${plainLine(command)} ${how} on the merged files; nothing was written.\n${plainText(output)}`.trimEnd(),
+      hint: 'Have it mended by a follow-up or by hand, or land it all the same with --no-gate.',
+    },
+  };
+}
+
+function branchName(ref: string): string {
+  return plainLine(ref.replace(/^refs\/heads\//, ''));
+}
