@@ -31,6 +31,7 @@ export const agentGitStates: readonly RepositoryState[] = [
   },
   {
     title: 'the agent amended the commit it began on',
+    onlyLong: true,
     agent: all(usualWork, git('add', '--all'), git('commit', '--quiet', '--amend', '--message', 'amended')),
     short: 'fate',
   },
@@ -53,6 +54,7 @@ export const agentGitStates: readonly RepositoryState[] = [
   },
   {
     title: 'the agent made several commits and rebased them',
+    onlyLong: true,
     agent: all(
       file('one.txt', '1\n'),
       committed('one'),
@@ -97,6 +99,7 @@ export const agentGitStates: readonly RepositoryState[] = [
   },
   {
     title: 'the agent detached HEAD and committed there',
+    onlyLong: true,
     agent: all(git('checkout', '--quiet', '--detach'), usualWork, committed('detached')),
     short: 'fate',
   },

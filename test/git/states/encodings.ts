@@ -116,6 +116,7 @@ export const encodingStates: readonly RepositoryState[] = [
   },
   {
     title: 'the agent adds attributes that change how its files are written',
+    onlyLong: true,
     from: 'clean',
     agent: all(file('.gitattributes', 'a.txt text eol=crlf\n'), file('a.txt', crlf(aByAgent))),
   },

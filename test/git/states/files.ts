@@ -206,6 +206,7 @@ export const fileStates: readonly RepositoryState[] = [
   },
   {
     title: 'names that are the same but for composed and decomposed letters',
+    onlyLong: true,
     agent: all(
       file('\u00e9.txt', 'composed\n'),
       file('e\u0301.txt', 'decomposed\n'),
@@ -246,7 +247,7 @@ export const fileStates: readonly RepositoryState[] = [
     agent: all(file('agent.log', 'ignored\n'), file('build/agent.o', 'ignored\n')),
     end: { kind: 'nothing' },
   },
-  { title: 'nothing at all', agent: async () => undefined, end: { kind: 'nothing' } },
+  { title: 'nothing at all', onlyLong: true, agent: async () => undefined, end: { kind: 'nothing' } },
   {
     title: 'a change that was taken back',
     onlyLong: true,

@@ -85,6 +85,7 @@ export const placeStates: readonly RepositoryState[] = [
   { title: 'in a shallow clone', onlyLong: true, shape: (repo) => cloned(repo, 'shallow', '--depth=1') },
   {
     title: 'in a clone without the blobs of its history',
+    onlyLong: true,
     shape: async (repo) => {
       await repo.git('config', 'uploadpack.allowFilter', 'true');
       await repo.git('commit', '--quiet', '--all', '--message', 'second');
@@ -130,6 +131,7 @@ export const placeStates: readonly RepositoryState[] = [
   },
   {
     title: 'with the configuration of each worktree in its own file',
+    onlyLong: true,
     shape: shaped(
       git('config', 'extensions.worktreeConfig', 'true'),
       git('config', '--worktree', 'user.name', 'W'),

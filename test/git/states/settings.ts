@@ -170,6 +170,7 @@ export const settingStates: readonly RepositoryState[] = [
   },
   {
     title: 'a merge driver of the user',
+    onlyLong: true,
     shape: shaped(
       set({ 'merge.mine.driver': 'cat %B >%A' }),
       file('.gitattributes', 'a.txt merge=mine\n'),

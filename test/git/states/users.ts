@@ -64,6 +64,7 @@ export const userStates: readonly RepositoryState[] = [
   },
   {
     title: 'the same file is staged, and edited again, by the user',
+    onlyLong: true,
     shape: shaped(file('a.txt', 'nothing of before\n'), git('add', 'a.txt'), file('a.txt', aByUser)),
     agent: edited,
     lands: { 'a.txt': aByBoth },
@@ -84,6 +85,7 @@ export const userStates: readonly RepositoryState[] = [
   },
   {
     title: 'a file that the agent deletes is edited by the user: a conflict',
+    onlyLong: true,
     shape: shaped(file('a.txt', aByUser)),
     agent: gone('a.txt'),
     end: { kind: 'conflicts', paths: ['a.txt'] },
@@ -205,6 +207,7 @@ export const userStates: readonly RepositoryState[] = [
   },
   {
     title: 'a bisection is in progress',
+    onlyLong: true,
     from: 'clean',
     shape: shaped(twoBranches, git('bisect', 'start', 'HEAD', 'HEAD~1')),
   },
