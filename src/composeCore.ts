@@ -22,6 +22,7 @@ import { runCommand } from './process/runCommand';
 import { openStore } from './store/openStore';
 import type { StoreProblem } from './store/store';
 import { Aims } from './tasks/aims';
+import { Alarms } from './tasks/alarms';
 import { Endings } from './tasks/endings';
 import { LandingGate } from './tasks/gate';
 import { KeptBranches } from './tasks/keptBranches';
@@ -136,7 +137,9 @@ export const composeCore: ComposeCore = async (ports) => {
   const aims = new Aims({ branches: parts.branches, keeper, gate });
   const keptBranches = new KeptBranches({ branches: parts.branches, aims });
   const endings = new Endings({ records, keeper, landing, aims, keptBranches, ...parts });
+  const alarms = new Alarms({ records, store, ...parts, logger, newId: randomUUID });
   const supervisor = new RunSupervisor({
+    alarms,
     kit,
     store,
     permission: ports.permission,
@@ -168,6 +171,7 @@ export const composeCore: ComposeCore = async (ports) => {
     road,
     verifier,
     commandEnv,
+    alarms,
     scratch: makeScratch,
   });
   const tasks = new LocalTaskService({

@@ -50,6 +50,8 @@ export interface AcceptCommand extends Common {
 export interface TargetCommand extends Common {
   readonly verb: 'show' | 'diff' | 'merge-in' | 'discard' | 'restore' | 'undo' | 'stop';
   readonly target: string;
+  /** Of `show`. */
+  readonly dismissesAlarms?: true;
 }
 
 export interface ListCommand extends Common {
@@ -247,6 +249,13 @@ function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command
         ...modeOf(text('mode')),
         ...optional('message', text('message')),
         ...(has('no-gate') ? { skipGate: true as const } : {}),
+      };
+    case 'show':
+      return {
+        ...common,
+        verb,
+        target: operandOf(verb, operands),
+        ...(has('dismiss-alarms') ? { dismissesAlarms: true as const } : {}),
       };
     default:
       return { ...common, verb, target: operandOf(verb, operands) };

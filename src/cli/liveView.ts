@@ -74,7 +74,8 @@ export class LiveView {
       case 'answer':
         return yellow(`  ${entry.allowed ? 'allowed' : 'not allowed'} by ${plainLine(entry.by)}`);
       case 'note':
-        return yellow(`! ${plainLine(entry.text)}`);
+        // An alarm is told by its event, which comes also where no transcript is open.
+        return entry.code === 'alarm' ? undefined : yellow(`! ${plainLine(entry.text)}`);
       case 'user':
         return entry.origin === 'instruction'
           ? undefined

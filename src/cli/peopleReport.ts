@@ -1,3 +1,4 @@
+import { alarmHeadline, alarmLines } from '../model/alarm';
 import type { BoardEvent } from '../model/events';
 import { baseText } from '../model/packet';
 import { plainLine, plainText } from '../model/plainText';
@@ -92,6 +93,10 @@ export class PeopleReport implements Report {
       case 'worktree.command.ended': {
         const row = `  ${phaseWords[event.phase]}: ${setupCommandText(event)}`;
         return event.exitCode === 0 ? dim(row) : red(row);
+      }
+      case 'alarm': {
+        const lines = alarmLines(event.alarm).map((line) => `  - ${plainLine(line)}`);
+        return red([`! ${alarmHeadline(event.alarm)}`, ...lines].join('\n'));
       }
       case 'run.started':
         return undefined;

@@ -28,6 +28,7 @@ export function taskData(task: Task): Readonly<Record<string, unknown>> {
     verdict: verdict?.verdict,
     verdictTree: verdict?.tree,
     messages: task.messages,
+    ...(task.alarms.length === 0 ? {} : { alarms: task.alarms }),
     runs: task.runs.map(runData),
   };
 }

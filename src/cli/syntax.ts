@@ -23,6 +23,7 @@ export type FlagName =
   | 'message'
   | 'no-gate'
   | 'dry-run'
+  | 'dismiss-alarms'
   | 'help'
   | 'version';
 
@@ -90,6 +91,9 @@ export const flags: Readonly<Record<FlagName, FlagSyntax>> = {
   message: { value: 'TEXT', short: 'm', help: "The commit message (default: the objective's first line)." },
   'no-gate': { help: 'Land without running the acceptance tests on the result first.' },
   'dry-run': { help: 'Only show what would be written.' },
+  'dismiss-alarms': {
+    help: 'You have seen what changed outside the worktree while agents ran commands: do not show it again.',
+  },
   help: { short: 'h', help: 'Show help.' },
   version: { short: 'V', help: 'Show the version.' },
 };
@@ -151,8 +155,8 @@ export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
   },
   show: {
     operand: 'TASK|RUN',
-    flags: [],
-    summary: 'Show the states, base, path, verdict and files of a Task, and what to do next.',
+    flags: ['dismiss-alarms'],
+    summary: 'Show the states, base, path, alarms, verdict and files of a Task, and what to do next.',
   },
   diff: {
     operand: 'TASK',

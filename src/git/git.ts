@@ -2,6 +2,8 @@ import type { ForeignSetup } from '../model/foreignSetup';
 import type { RunCommand } from '../process/runCommand';
 import { type BranchLandings, GitBranchLandings } from './branchLandings';
 import { type Changes, GitChanges } from './changes';
+import { type ContentDrivers, GitContentDrivers } from './contentDrivers';
+import { type Drift, GitDrift } from './drift';
 import { findForeignSetups } from './foreignSetups';
 import { SimpleGitClient } from './gitClient';
 import { LastLooks } from './lastLook';
@@ -39,6 +41,8 @@ export interface RepositoryGit {
   readonly indexes: UserIndexes;
   readonly uncommitted: Uncommitted;
   readonly provision: Provision;
+  readonly drivers: ContentDrivers;
+  readonly drift: Drift;
   readonly foreignSetups: () => Promise<readonly ForeignSetup[]>;
 }
 
@@ -47,7 +51,9 @@ export function createGit(
   facts: RepositoryFacts,
   deps: GitProcessDeps & { readonly withGitLock: WithGitLock },
 ): RepositoryGit {
-  const git = makeGit(deps);
+  const unguarded = makeGit(deps);
+  const drivers = new GitContentDrivers({ git: unguarded, facts, env: deps.env });
+  const git = drivers.guarding(unguarded);
   const looks = new LastLooks(git);
   const client = new SimpleGitClient({ root: facts.root, env: deps.env });
   return {
@@ -63,6 +69,8 @@ export function createGit(
     indexes: new GitUserIndexes({ git, facts }),
     uncommitted: new GitUncommitted({ git, facts }),
     provision: new GitProvision({ git, facts }),
+    drivers,
+    drift: new GitDrift({ git, facts }),
     foreignSetups: () => findForeignSetups(facts),
   };
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { alarmSchema } from './alarm';
 import { runIdSchema, taskIdSchema } from './ids';
 import { baseSchema } from './packet';
 import { runKindSchema } from './run';
@@ -84,6 +85,7 @@ export const boardEventSchema = z.lazy(() =>
       checks: z.array(checkSchema),
       findings: z.array(findingSchema),
     }),
+    z.object({ ...ofRun, type: z.literal('alarm'), alarm: alarmSchema }),
   ]),
 );
 export type BoardEvent = z.infer<typeof boardEventSchema>;

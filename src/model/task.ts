@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type Alarm, alarmSchema, contentDriverSchema } from './alarm';
 import { landingIdSchema, taskIdSchema } from './ids';
 import { movedBaseSchema, unresolvedSchema } from './movedBase';
 import { taskPacketSchema } from './packet';
@@ -70,9 +71,20 @@ export const taskSchema = z.lazy(() =>
     /** Ignored files that were kept when the Worktree was removed: a folder under `aside/`. */
     aside: z.string().optional(),
     pending: pendingEndingSchema.optional(),
+    /** What of the configuration git ran over contents when the Task began; absent: not known. */
+    drivers: z.array(contentDriverSchema).optional(),
+    /** Full ref names of branches that its agents' commands made beside its own. */
+    branchesMade: z.array(z.string()).default([]),
+    /** What was found changed outside the Worktree around its commands, oldest first. */
+    alarms: z.array(alarmSchema).default([]),
   }),
 );
 export type Task = z.infer<typeof taskSchema>;
+
+/** The alarms that the user has not dismissed. */
+export function openAlarms(task: Task): readonly Alarm[] {
+  return task.alarms.filter((alarm) => alarm.dismissedAt === undefined);
+}
 
 /** What makes the Task's Worktree ready beside its base. */
 export function setupPlanOf(task: Task): SetupPlan {

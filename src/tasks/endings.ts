@@ -1,4 +1,5 @@
 import { assertNever, TributaryError, toTributaryError } from '../base/errors';
+import type { ContentDrivers } from '../git/contentDrivers';
 import type { Repository } from '../git/repository';
 import type { LandingId, TaskId } from '../model/ids';
 import type { Snapshot } from '../model/snapshot';
@@ -16,6 +17,7 @@ export interface EndingsDeps {
   readonly records: TaskRecords;
   readonly keeper: WorktreeKeeper;
   readonly landing: Landing;
+  readonly drivers: ContentDrivers;
   readonly repository: Pick<Repository, 'readFiles'>;
   readonly aims: Aims;
   readonly keptBranches: KeptBranches;
@@ -350,7 +352,8 @@ export class Endings {
     const lock =
       waitMs === undefined ? await keeper.writerLock(task) : await keeper.lockFor(task, undefined, waitMs);
     try {
-      return await body(await this.deps.records.load(task.id));
+      const current = await this.deps.records.load(task.id);
+      return await this.deps.drivers.during(current.drivers, () => body(current));
     } finally {
       await lock.release();
     }

@@ -5,8 +5,10 @@ import type { Emitter, Event } from '../base/emitter';
 import { TributaryError } from '../base/errors';
 import type { Logger } from '../base/logger';
 import type { Changes } from '../git/changes';
+import type { ContentDrivers } from '../git/contentDrivers';
 import type { Repository } from '../git/repository';
 import type { Uncommitted } from '../git/uncommitted';
+import type { Alarm } from '../model/alarm';
 import type { FileChange } from '../model/changes';
 import type { ForeignSetup } from '../model/foreignSetup';
 import type { RunId, TaskId } from '../model/ids';
@@ -16,7 +18,7 @@ import { type Base, type TaskPacket, taskPacketSchema } from '../model/packet';
 import { type Run, resumeInstruction } from '../model/run';
 import type { Settings } from '../model/settings';
 import { slugOf } from '../model/slug';
-import { currentVerdict, type Task } from '../model/task';
+import { currentVerdict, openAlarms, type Task } from '../model/task';
 import type { Transcript, TranscriptCursor, TranscriptPart } from '../model/transcript';
 import type { Store } from '../store/store';
 import { type Aims, modeOf } from './aims';
@@ -66,6 +68,7 @@ export interface TaskServiceDeps {
   readonly repository: Repository;
   readonly changes: Changes;
   readonly uncommitted: Uncommitted;
+  readonly drivers: ContentDrivers;
   readonly foreignSetups: () => Promise<readonly ForeignSetup[]>;
   readonly keeper: WorktreeKeeper;
   readonly road: RunRoad;
@@ -150,7 +153,9 @@ export class LocalTaskService implements TaskService {
   }
 
   async prepare(draft: TaskDraft): Promise<TaskPacket> {
-    const { repository } = this.deps;
+    const { repository, drivers } = this.deps;
+    // The Task will want to know; who needs it hears of its failure.
+    drivers.current().catch(() => undefined);
     const { base, head } = await this.basesOf(draft);
     const parsed = taskPacketSchema.safeParse({
       v: 1,
@@ -190,6 +195,7 @@ export class LocalTaskService implements TaskService {
   private async begin(request: StartTask, instruction: string): Promise<Started> {
     const role = this.deps.kit.role(request.agent ?? 'general');
     const { packet } = request;
+    const drivers = [...(await this.deps.drivers.current())];
     // A reader runs in place unless it was given a base of its own.
     const isInPlace = !role.canWrite && packet.repository.base.commit === packet.repository.head;
     const created = await this.deps.records.create((id, at) => ({
@@ -210,6 +216,9 @@ export class LocalTaskService implements TaskService {
       messages: [],
       landings: [],
       gates: [],
+      branchesMade: [],
+      alarms: [],
+      drivers,
     }));
     const task = isInPlace ? created : await this.reserved(created);
     const { base } = packet.repository;
@@ -299,6 +308,18 @@ export class LocalTaskService implements TaskService {
     return this.deps.records.change(
       id,
       (current) => ({ ...current, dismissed: [...current.dismissed, one] }),
+      { type: 'task.changed', state: task.state },
+    );
+  }
+
+  async dismissAlarms(id: TaskId): Promise<Task> {
+    const at = this.deps.records.now();
+    const task = await this.current(id);
+    if (openAlarms(task).length === 0) return task;
+    const dismissed = (alarm: Alarm): Alarm => ({ ...alarm, dismissedAt: alarm.dismissedAt ?? at });
+    return this.deps.records.change(
+      id,
+      (current) => ({ ...current, alarms: current.alarms.map(dismissed) }),
       { type: 'task.changed', state: task.state },
     );
   }
@@ -397,7 +418,9 @@ export class LocalTaskService implements TaskService {
     if (tree === undefined) return { task, paths: [], conflicts: [] };
     if (modeOf(wish) === 'keepBranch') return this.deps.keptBranches.plan(withWorktree(task), tree, wish);
     const aim = this.deps.aims.of(task, wish);
-    const planned = await this.deps.landing.plan(task, wholeOf(task, tree), aim);
+    const planned = await this.deps.drivers.during(task.drivers, () =>
+      this.deps.landing.plan(task, wholeOf(task, tree), aim),
+    );
     const left = await conflictsLeft(this.deps.repository, task, tree);
     const { paths } = planned.preview;
     const conflicts = [...planned.preview.conflicts, ...left];
@@ -454,7 +477,9 @@ export class LocalTaskService implements TaskService {
   }
 
   private async chain(task: Task, body: (signal: AbortSignal) => Promise<Settled>): Promise<Started> {
-    return { task, settled: this.chains.run(task, body) };
+    const { drivers } = this.deps;
+    const run = (signal: AbortSignal): Promise<Settled> => drivers.during(task.drivers, () => body(signal));
+    return { task, settled: this.chains.run(task, run) };
   }
 
   /** A record that somebody saved, perhaps another process: shown once for each time it really changed. */
@@ -494,7 +519,8 @@ export class LocalTaskService implements TaskService {
     const record = task.branch === undefined ? undefined : await this.deps.keeper.recordOf(task);
     const stands = record?.state === 'ready' || record?.state === 'busy';
     if (stands && (await this.deps.keeper.isRegistered(withWorktree(task)))) {
-      return { task, base, tree: await this.deps.keeper.treeOf(withWorktree(task)) };
+      const look = (): Promise<string> => this.deps.keeper.treeOf(withWorktree(task));
+      return { task, base, tree: await this.deps.drivers.during(task.drivers, look) };
     }
     return { task, base, ...(task.snapshot === undefined ? {} : { tree: task.snapshot.tree }) };
   }

@@ -1,5 +1,6 @@
 import { messageOf, toTributaryError } from '../base/errors';
 import type { Logger } from '../base/logger';
+import type { ContentDrivers } from '../git/contentDrivers';
 import type { Run } from '../model/run';
 import type { Task } from '../model/task';
 import { afterWaiting, noWaits } from '../model/transcript';
@@ -16,6 +17,7 @@ export interface ReconcileDeps {
   readonly store: Store;
   readonly keeper: WorktreeKeeper;
   readonly endings: Endings;
+  readonly drivers: ContentDrivers;
   /** Runs of this process are never dead. */
   readonly isOurs: (run: Run) => boolean;
   /** Ends what dead processes, named by their boot ids, left running. */
@@ -37,7 +39,8 @@ export async function reconcile(
   for (const task of tasks) {
     const dead = await deadRuns(deps, task);
     try {
-      settled.push(await settle(deps, task, { dead, worktree: worktrees.get(task.id) }, problems));
+      const found = { dead, worktree: worktrees.get(task.id) };
+      settled.push(await deps.drivers.during(task.drivers, () => settle(deps, task, found, problems)));
     } catch (error) {
       // One Task that cannot be settled must not hide the others, nor be shown as what it is not.
       deps.logger.error('reconcile failed', { taskId: task.id, error });

@@ -12,6 +12,7 @@ import type { LiveEvent, NewEntry, TranscriptHeader } from '../model/transcript'
 import { noUsage, type Usage } from '../model/usage';
 import type { Store, TranscriptWriter } from '../store/store';
 import type { ObservedCommand } from '../verify/verifier';
+import type { Alarms } from './alarms';
 import { conversationOf, joinMessages } from './conversation';
 import { ObservedCommands } from './observedCommands';
 import type { PermissionPort } from './permission';
@@ -72,7 +73,11 @@ export interface RunSupervisorDeps {
   /** Builds what tools need of the machine: environment, ripgrep, the Diff. */
   readonly toolContext: (
     job: RunJob,
-  ) => Promise<Omit<ToolContext, 'askPermission' | 'onCheck' | 'onFinding' | 'onTodos' | 'onLive'>>;
+  ) => Promise<
+    Omit<ToolContext, 'around' | 'askPermission' | 'onCheck' | 'onFinding' | 'onTodos' | 'onLive'>
+  >;
+  /** Looks after what its commands must not change. */
+  readonly alarms: Alarms;
   readonly now: () => Date;
   readonly random: () => number;
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -262,6 +267,8 @@ export class RunSupervisor {
       onFinding: (report) => void reports.findings.push(report),
       onTodos: () => undefined,
       onLive: (event) => this.live(job, event),
+      around: (command, body) =>
+        this.deps.alarms.around({ task: job.task, runId: job.run.id, append }, command, body),
       askPermission: async ({ toolUseId, tool, command }, signal) => {
         questions += 1;
         const questionId = `${job.run.id}_q${questions}`;

@@ -99,6 +99,8 @@ export interface TaskService {
 
   /** Sets a Finding of the current Verdict aside. Throws `unknownId`. */
   dismiss(id: TaskId, findingId: string, reason: string): Promise<Task>;
+  /** The user has seen every alarm of the Task; they stay in its record. */
+  dismissAlarms(id: TaskId): Promise<Task>;
   /** The bytes of a file in the Task's base commit; `undefined` when it was not there. */
   baseFile(id: TaskId, path: string): Promise<Uint8Array | undefined>;
   /** The same in the newest Snapshot, or in the tree that the current Verdict holds for; `undefined` too when there is neither. */

@@ -6,9 +6,11 @@ import type { RunId } from '../model/ids';
 import { baseOf } from '../model/movedBase';
 import type { Run } from '../model/run';
 import { currentVerdict, openFindings, type Task } from '../model/task';
+import type { NewEntry } from '../model/transcript';
 import type { Check, Finding, Verdict } from '../model/verdict';
 import type { Store } from '../store/store';
 import type { JudgeInput, Verifier } from '../verify/verifier';
+import type { Alarms } from './alarms';
 import type { FinishedRun, RunRoad, RunSpec } from './runRoad';
 import type { RunOutcome, RunPlace } from './runSupervisor';
 import type { TaskRecords } from './taskRecords';
@@ -22,6 +24,7 @@ export interface VerificationDeps {
   readonly keeper: WorktreeKeeper;
   readonly road: RunRoad;
   readonly verifier: Verifier;
+  readonly alarms: Alarms;
   readonly commandEnv: (task: Task, runId: string) => Readonly<Record<string, string>>;
   /** Makes a scratch folder and answers how to remove it. */
   readonly scratch: () => Promise<{ directory: string; dispose: () => Promise<void> }>;
@@ -133,10 +136,18 @@ export class Verification {
         env: this.deps.commandEnv(task, runId ?? task.id),
         signal,
         outDirectory,
+        ...(runId === undefined ? {} : { around: this.around(task, runId) }),
       });
     } finally {
       await this.deps.keeper.putBack(withWorktree(task), place.treeAtStart);
     }
+  }
+
+  /** Checks belong to no conversation: the Run whose work they judge takes the note. */
+  private around(task: Task, runId: RunId): <T>(command: string, body: () => Promise<T>) => Promise<T> {
+    const { alarms } = this.deps;
+    const append = (entry: NewEntry): Promise<void> => alarms.noteIn(task, runId, entry);
+    return async (command, body) => (await alarms.around({ task, runId, append }, command, body)).result;
   }
 
   private async diff(task: Task, tree: string): Promise<{ patch: string; files: readonly string[] }> {

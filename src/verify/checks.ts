@@ -24,15 +24,17 @@ export async function runChecks(run: RunCommand, request: ChecksRequest): Promis
       );
       continue;
     }
-    const result = await run({
-      command: { kind: 'shell', text: test.command },
-      cwd,
-      env: request.env,
-      timeoutMs: test.timeoutMs,
-      signal: request.signal,
-      overflowPath: join(request.outDirectory, `check-${index + 1}.txt`),
-      ...(request.onOutput === undefined ? {} : { onOutput: request.onOutput }),
-    });
+    const execute = (): Promise<CommandResult> =>
+      run({
+        command: { kind: 'shell', text: test.command },
+        cwd,
+        env: request.env,
+        timeoutMs: test.timeoutMs,
+        signal: request.signal,
+        overflowPath: join(request.outDirectory, `check-${index + 1}.txt`),
+        ...(request.onOutput === undefined ? {} : { onOutput: request.onOutput }),
+      });
+    const result = await (request.around?.(test.command, execute) ?? execute());
     if (result.reason === 'cancelled') break;
     checks.push(checkOf(test, result));
   }

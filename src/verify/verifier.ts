@@ -62,6 +62,8 @@ export interface Verifier {
     signal: AbortSignal;
     outDirectory: string;
     onOutput?: (text: string) => void;
+    /** Runs each command. */
+    around?: <T>(command: string, body: () => Promise<T>) => Promise<T>;
   }): Promise<readonly Check[]>;
   judge(input: JudgeInput): Verdict;
 }

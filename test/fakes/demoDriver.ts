@@ -105,6 +105,7 @@ async function makeTools({ root, agent, mayRun = true }: DriveRequest) {
     readState: { seen: new Map() },
     ripgrepPath: await findRipgrep(undefined, process.env),
     diff: async () => 'diff --git a/x b/x',
+    around: async (_command, body) => ({ result: await body() }),
     askPermission: async () => (mayRun ? { kind: 'allowed' } : { kind: 'denied', reason: 'nobody is there' }),
     onCheck: (report) => reported.checks.push(report),
     onFinding: ({ location, ...finding }) =>

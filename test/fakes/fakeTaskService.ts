@@ -67,6 +67,7 @@ export class FakeTaskService {
       discard: logged('discard', method('discard')),
       restore: logged('restore', method('restore')),
       dismiss: logged('dismiss', method('dismiss')),
+      dismissAlarms: logged('dismissAlarms', method('dismissAlarms')),
       baseFile: logged('baseFile', method('baseFile')),
       taskFile: logged('taskFile', method('taskFile')),
       follow: (onGone) => {

@@ -56,6 +56,8 @@ export function makeTask(parts: Partial<Task> = {}): Task {
     messages: [],
     landings: [],
     gates: [],
+    branchesMade: [],
+    alarms: [],
     ...parts,
   };
 }

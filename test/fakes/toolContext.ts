@@ -88,6 +88,7 @@ export async function makeToolFixture(
       readState: { seen: new Map() },
       ripgrepPath: await findRipgrep(undefined, process.env),
       diff: async () => '',
+      around: async (_command, body) => ({ result: await body() }),
       askPermission: async ({ command }) => {
         reported.asked.push(command);
         return fixture.answer;

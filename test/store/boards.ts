@@ -121,6 +121,8 @@ export function newTask(id: TaskId, over: Partial<Task> = {}): Task {
       unresolved: [],
       verdicts: [],
       landings: [],
+      branchesMade: [],
+      alarms: [],
     }),
     ...over,
   };

@@ -31,18 +31,24 @@ export const bashTool: Tool<Input> = {
     const live = new ThrottledText(liveIntervalMs, (text) =>
       context.onLive({ type: 'tool.output', toolUseId: call.toolUseId, text }),
     );
-    const result = await runCommand({
-      command: decision.command,
-      cwd: context.root,
-      env: context.commandEnv,
-      timeoutMs: Math.min(wish.timeout ?? defaultTimeoutMs, maxTimeoutMs),
-      signal: call.signal,
-      maxOutputBytes,
-      overflowPath: join(context.outDirectory, `${fileNameOf(call.toolUseId)}.txt`),
-      onOutput: (text) => live.add(text),
-    });
+    const run = (): Promise<CommandResult> =>
+      runCommand({
+        command: decision.command,
+        cwd: context.root,
+        env: context.commandEnv,
+        timeoutMs: Math.min(wish.timeout ?? defaultTimeoutMs, maxTimeoutMs),
+        signal: call.signal,
+        maxOutputBytes,
+        overflowPath: join(context.outDirectory, `${fileNameOf(call.toolUseId)}.txt`),
+        onOutput: (text) => live.add(text),
+      });
+    // What is known to write nothing is not looked after.
+    const { result, alarm } = decision.isReadOnly
+      ? { result: await run(), alarm: undefined }
+      : await context.around(wish.command, run);
     live.end();
-    return outcomeOf(result, call, decision.isReadOnly);
+    const outcome = outcomeOf(result, call, decision.isReadOnly);
+    return alarm === undefined ? outcome : { ...outcome, content: `${outcome.content}\n${alarm}` };
   },
 };
 
@@ -86,7 +92,11 @@ function refusal(call: ToolCall, message: string): ToolOutcome {
   };
 }
 
-function outcomeOf(result: CommandResult, call: ToolCall, isReadOnly: boolean): ToolOutcome {
+function outcomeOf(
+  result: CommandResult,
+  call: ToolCall,
+  isReadOnly: boolean,
+): ToolOutcome & { readonly content: string } {
   const { overflowPath } = result;
   const rest =
     overflowPath !== undefined

@@ -73,6 +73,11 @@ export interface ToolContext {
   readonly readState: FileReadState;
   readonly ripgrepPath: string;
   readonly diff: (path?: string) => Promise<string>;
+  /** Runs a command and says what changed meanwhile outside the Worktree: `alarm` is for the model. */
+  readonly around: <T>(
+    command: string,
+    body: () => Promise<T>,
+  ) => Promise<{ readonly result: T; readonly alarm?: string }>;
   readonly askPermission: (
     question: { toolUseId: string; tool: string; command: string },
     signal: AbortSignal,

@@ -1,9 +1,10 @@
 import { toTributaryError } from '../../base/errors';
+import { alarmHeadline, alarmLines } from '../../model/alarm';
 import type { FileChange } from '../../model/changes';
 import { baseText } from '../../model/packet';
 import { plainLine, plainText } from '../../model/plainText';
 import type { Run } from '../../model/run';
-import { currentVerdict, type Task, verdictOn } from '../../model/task';
+import { currentVerdict, openAlarms, type Task, verdictOn } from '../../model/task';
 import type { TargetCommand } from '../arguments';
 import { describeError } from '../messages';
 import { conflictsOf } from '../overlapTexts';
@@ -13,13 +14,15 @@ import { setupRows } from '../setupTexts';
 import { branchText, fileText, runText, usageText, verdictText } from '../texts';
 import type { VerbContext, VerbRunner } from '../verbContext';
 
-export const show: VerbRunner<TargetCommand> = async ({ target }, context) => {
-  const { task, run } = await context.tasks.find(target);
+export const show: VerbRunner<TargetCommand> = async ({ target, dismissesAlarms }, context) => {
+  const { task: found, run } = await context.tasks.find(target);
+  const task = dismissesAlarms === true ? await context.tasks.dismissAlarms(found.id) : found;
   const files = await filesOf(task, context);
   const { overlaps, conflicts, isStuck } = await conflictsOf(task, context);
   const next = [...(isStuck ? [stepLine(task, 'resolve')] : []), ...nextSteps(task)];
   const parts = [
     taskText(task, context.paint),
+    alarmText(task, context.paint),
     section('Set-up', task.setup === undefined ? [] : setupRows(task.setup), context.paint),
     run === undefined ? '' : answerText(run, context.paint),
     files === undefined ? '' : section('Files', files.map(fileText), context.paint),
@@ -79,6 +82,16 @@ function taskText(task: Task, paint: Paint): string {
   if (task.aside !== undefined) rows.push(`  ignored files kept in ${plainLine(task.aside)}`);
   rows.push(...task.packet.acceptanceTests.map(({ command }) => `  check ${plainLine(command)}`));
   return `${rows.join('\n')}\n\n${section('Runs', task.runs.map(runText), paint)}`;
+}
+
+function alarmText(task: Task, paint: Paint): string {
+  const rows = openAlarms(task).flatMap((alarm) => [
+    plainLine(`${alarmHeadline(alarm)}${alarm.command === undefined ? '' : ` ${alarm.command}`}`),
+    ...alarmLines(alarm).map((line) => `  ${plainLine(line)}`),
+  ]);
+  if (rows.length === 0) return '';
+  const seen = `If all of this was you: tributary show ${plainLine(task.slug)} --dismiss-alarms`;
+  return section('Alarms', [...rows, seen], paint);
 }
 
 function answerText(run: Run, paint: Paint): string {

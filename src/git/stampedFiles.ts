@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import { lstat, readFile } from 'node:fs/promises';
+import { unlessMissing } from './checkouts';
+
+interface Known<T> {
+  readonly stamp: string;
+  /** Old enough, when it was read, that a later write is sure to change the stamp. */
+  readonly isSettled: boolean;
+  readonly value: T;
+}
+
+/** Clocks of file systems move in steps; a file written twice within one keeps its stamp. */
+const settledAfterMs = 50n;
+
+/** What files say, read again only when their stamp is another one. */
+export class StampedFiles<T> {
+  private readonly read: (path: string, stats: BigIntStats) => Promise<T>;
+  private readonly known = new Map<string, Known<T>>();
+
+  constructor(read: (path: string, stats: BigIntStats) => Promise<T>) {
+    this.read = read;
+  }
+
+  /** `undefined` for what is not there, or is a folder. */
+  async at(path: string): Promise<T | undefined> {
+    const stats = await lstat(path, { bigint: true }).catch(unlessMissing);
+    if (stats === undefined || stats.isDirectory()) {
+      this.known.delete(path);
+      return undefined;
+    }
+    const stamp = [stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
+    const known = this.known.get(path);
+    if (known?.stamp === stamp && known.isSettled) return known.value;
+    const isSettled = BigInt(Date.now()) - stats.ctimeMs > settledAfterMs;
+    const value = await this.read(path, stats).catch(unlessMissing);
+    if (value === undefined) this.known.delete(path);
+    else this.known.set(path, { stamp, isSettled, value });
+    return value;
+  }
+}
+
+/** The content of a small file, links followed, as text; bytes that are no text stay apart from each other. */
+export function stampedText(): StampedFiles<string> {
+  return new StampedFiles((path) => readFile(path, 'latin1'));
+}
+
+/** Mode and hash of a file's content; of a link, of what it leads to. */
+export function stampedHash(): StampedFiles<string> {
+  return new StampedFiles(async (path, { mode }) => {
+    const hash = createHash('sha256').update(await readFile(path));
+    return `${mode.toString(8)} ${hash.digest('hex')}`;
+  });
+}
