@@ -23,6 +23,7 @@ export type ErrorCode =
   | 'gitMissing'
   | 'gitTooOld'
   | 'gitFailed'
+  | 'gitLocked'
   | 'diskFull'
   | 'readOnly'
   | 'lockTimeout'

@@ -119,6 +119,11 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
     hint: "Git's own words are above; set them right and try again.",
     exitCode: 1,
   },
+  gitLocked: {
+    text: 'Another git command holds a lock for too long',
+    hint: 'Wait for the git command or editor that is at work there. If none is, a git that was killed left the named file: delete it and try again.',
+    exitCode: 1,
+  },
   diskFull: {
     text: 'The disk is full',
     hint: 'Make room, then give the command again; a Task that had begun goes on by "tributary resume". What was written before is kept.',

@@ -106,6 +106,12 @@ const errorWords: Readonly<Record<ErrorCode, () => Words>> = {
     words(vscode.l10n.t('This git is too old'), vscode.l10n.t('Install git 2.38 or newer.'), 'showLog'),
   gitFailed: () =>
     words(vscode.l10n.t('A git command failed'), vscode.l10n.t("Git's own words are in the log."), 'showLog'),
+  gitLocked: () =>
+    words(
+      vscode.l10n.t('Another git command holds a lock for too long'),
+      vscode.l10n.t('Wait for it. If none is at work, delete the lock file that the log names.'),
+      'showLog',
+    ),
   diskFull: () =>
     words(
       vscode.l10n.t('The disk is full'),

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type ErrorCode, TributaryError } from '../base/errors';
 
 /** What only this layer needs to know about a failure beyond its code. */
@@ -26,8 +27,8 @@ interface Row {
 /** The one place that reads git's messages (always English: our git runs with `LC_ALL=C`). First match wins. */
 const rows: readonly Row[] = [
   { pattern: /No space left on device|Disk quota exceeded/i, code: 'diskFull', kind: 'other' },
-  { pattern: /Unable to create '[\s\S]*\.lock': File exists/, code: 'gitFailed', kind: 'locked' },
-  { pattern: /could not lock config file [\s\S]*: File exists/, code: 'gitFailed', kind: 'locked' },
+  { pattern: /Unable to create '[\s\S]*\.lock': File exists/, code: 'gitLocked', kind: 'locked' },
+  { pattern: /could not lock config file [\s\S]*: File exists/, code: 'gitLocked', kind: 'locked' },
   { pattern: /Read-only file system/, code: 'readOnly', kind: 'other' },
   { pattern: /detected dubious ownership/, code: 'notARepository', kind: 'dubiousOwnership' },
   { pattern: /not a git repository/i, code: 'notARepository', kind: 'notGit' },
@@ -61,10 +62,21 @@ const rows: readonly Row[] = [
 ];
 
 /** What git said when it failed, as a typed failure. `details`: the command, its exit code, its words, the kind. */
-export function gitFailure(args: readonly string[], exitCode: number | null, stderr: string): TributaryError {
+export function gitFailure(
+  args: readonly string[],
+  exitCode: number | null,
+  stderr: string,
+  cwd = '/',
+): TributaryError {
   const row = rows.find(({ pattern }) => pattern.test(stderr));
   const command = args.find((argument) => !argument.startsWith('-')) ?? '';
   const said = stderr.trim().split('\n').at(-1) ?? '';
+  const lockFile = row?.kind === 'locked' ? lockFileOf(stderr, cwd) : undefined;
+  if (lockFile !== undefined) {
+    return new TributaryError('gitLocked', `git ${command} waited for another git, which holds ${lockFile}`, {
+      details: { command: ['git', ...args], exitCode, stderr, kind: 'locked', lockFile },
+    });
+  }
   return new TributaryError(
     row?.code ?? 'gitFailed',
     `git ${command} failed: ${said || `exit code ${exitCode}`}`,
@@ -72,6 +84,14 @@ export function gitFailure(args: readonly string[], exitCode: number | null, std
       details: { command: ['git', ...args], exitCode, stderr, kind: row?.kind ?? 'other' },
     },
   );
+}
+
+/** The file whose being there keeps git from going on. */
+function lockFileOf(stderr: string, cwd: string): string | undefined {
+  const config = /could not lock config file ([\s\S]*): File exists/.exec(stderr)?.[1];
+  const other = /Unable to create '([\s\S]*\.lock)': File exists/.exec(stderr)?.[1];
+  const named = config === undefined ? other : `${config}.lock`;
+  return named === undefined ? undefined : resolve(cwd, named);
 }
 
 /** The kind of a failure of git; `undefined` for any other error. */

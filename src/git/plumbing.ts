@@ -81,7 +81,7 @@ function outputOf(command: GitCommand, result: CommandResult): GitOutput {
   if (result.reason === 'notStarted') throw gitNotStarted(result.startError, command.cwd);
   const stderr = result.stderr.toString('utf8');
   if (result.exitCode === null || !(command.okCodes ?? [0]).includes(result.exitCode)) {
-    throw gitFailure(command.args, result.exitCode, stderr);
+    throw gitFailure(command.args, result.exitCode, stderr, command.cwd);
   }
   return { exitCode: result.exitCode, stdout: result.stdout, stderr };
 }

@@ -90,7 +90,7 @@ export class Alarms {
     const nobody: OwnNames = { worktrees: new Set(), branches: new Set() };
     const any = drift.compare(before, after, nobody);
     if (any.changes.length === 0 && any.newBranches.length === 0) return [];
-    const { changes, newBranches } = drift.compare(before, after, await this.own(of.task, after));
+    const { changes, newBranches } = drift.compare(before, after, await this.own(of.task, [before, after]));
     if (newBranches.length === 0) return changes;
     // Agents may make branches; from now on this one is the Task's.
     await records.change(of.task.id, (task) => ({
@@ -102,22 +102,19 @@ export class Alarms {
     return changes;
   }
 
-  /** Read afterwards, so that Tasks that began meanwhile are known. */
-  private async own(asked: Task, after: Surroundings): Promise<OwnNames> {
-    const [task, listed] = await Promise.all([
-      this.deps.records.load(asked.id),
-      this.deps.store.worktrees.list(),
-    ]);
+  /** Read afterwards, so that Tasks that began meanwhile, and branches they made, are known. */
+  private async own(task: Task, looks: readonly Surroundings[]): Promise<OwnNames> {
+    const { store } = this.deps;
+    const [{ tasks }, listed] = await Promise.all([store.tasks.list(), store.worktrees.list()]);
     const worktrees = new Set(listed.map(({ path }) => path));
-    const branches = new Set([...task.branchesMade, ...listed.map(({ branch }) => branch)]);
-    const heads = [...after.heads].map(([folder, head]) => ({
-      folder,
-      ref: head.trim().slice('ref: '.length),
-    }));
-    // Branches that other Tasks' agents made for themselves, unless the user has them checked out too.
-    for (const { folder, ref } of heads) {
+    const made = tasks.flatMap(({ branchesMade }) => branchesMade);
+    const branches = new Set([...made, ...listed.map(({ branch }) => branch)]);
+    const heads = looks.flatMap((look) => [...look.heads]);
+    const refs = heads.map(([folder, head]) => ({ folder, ref: head.trim().slice('ref: '.length) }));
+    // Where other Tasks' agents are just now, unless the user is there too.
+    for (const { folder, ref } of refs) {
       const isOthers = worktrees.has(folder) && folder !== task.worktreePath;
-      const isUsers = heads.some((one) => one.ref === ref && !worktrees.has(one.folder));
+      const isUsers = refs.some((one) => one.ref === ref && !worktrees.has(one.folder));
       if (isOthers && !isUsers) branches.add(ref);
     }
     return { worktrees, branches };

@@ -2,6 +2,7 @@ import { checkGit } from './gitCheck';
 import { isRefusedSubcommand } from './gitRules';
 import { assignmentRefusal, destinationOf } from './guardPaths';
 import { type CommandFacts, copyOf, type ScriptChecker, type ShellScope } from './guardScope';
+import { checkOtherName, checkSet, checkSource } from './namingRules';
 import { effectRefusal, isEffectName } from './pathEffects';
 import type { Argument } from './shellWords';
 
@@ -13,10 +14,10 @@ type Rule = (
 
 /** Commands that run what follows them. */
 const wrappers =
-  /^(env|command|builtin|exec|nohup|nice|ionice|timeout|gtimeout|time|stdbuf|setsid|sudo|doas|xargs|parallel|watch|strace|ltrace|chrt|taskset|flock|script|busybox|unshare|nsenter|caffeinate|chronic|unbuffer|npx|su)$/;
+  /^(env|command|builtin|exec|nohup|nice|ionice|timeout|gtimeout|time|stdbuf|setsid|sudo|doas|xargs|parallel|watch|strace|ltrace|chrt|taskset|flock|script|busybox|unshare|nsenter|caffeinate|chronic|unbuffer|npx|su|chroot|runuser|systemd-run|xvfb-run|fakeroot|gosu|su-exec|setarch|entr|tmux|screen|dbus-run-session|pkexec|hyperfine|bunx|pnpx)$/;
 const feeders = /^(xargs|parallel)$/;
 /** Those that take a whole command line as one word. */
-const textWrappers = /^(script|flock|watch|parallel|su)$/;
+const textWrappers = /^(script|flock|watch|parallel|su|tmux|screen|entr|hyperfine)$/;
 const shells = /^(sh|bash|dash|zsh|ksh|ash|mksh|fish|rbash|csh|tcsh)$/;
 
 const rules: Readonly<Record<string, Rule>> = {
@@ -40,6 +41,14 @@ const rules: Readonly<Record<string, Rule>> = {
   readonly: checkDeclaration,
   local: checkDeclaration,
   read: forgetVariables,
+  mapfile: checkMapfile,
+  readarray: checkMapfile,
+  set: checkSet,
+  source: checkSource,
+  '.': checkSource,
+  hash: checkOtherName,
+  ln: checkOtherName,
+  cp: checkOtherName,
   printf: forgetVariables,
   unset: async (_walk, args, { scope }) => {
     for (const { text } of args) if (text !== undefined) scope.variables.set(text, undefined);
@@ -62,8 +71,12 @@ export async function checkCommand(
     const subcommand = { text: name.slice(4), raw: name, isTildeLive: false };
     if (isRefusedSubcommand(subcommand.text)) return checkGit(walk, [subcommand, ...args], facts);
   }
-  if (shells.test(name)) return checkShell(walk, args, facts);
+  if (shells.test(name) || /^(at|batch)$/.test(name)) return checkShell(walk, args, facts);
   if (wrappers.test(name)) return checkWrapped(walk, name, { args, facts });
+  if (facts.scope.functions.has(first.text)) {
+    const reason = await checkWrapped(walk, name, { args, facts });
+    if (reason !== undefined) return reason;
+  }
   if (facts.scope.movingFunctions.has(first.text)) facts.scope.cwd = undefined;
   const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
   const reason = await rule?.(walk, args, facts);
@@ -86,7 +99,7 @@ async function checkUnknownCommand(
   const subcommand = words.find((word) => !word.startsWith('-'));
   const looksLikeGit =
     /\bgit\b/i.test(first.raw) ||
-    [...first.raw.matchAll(/[A-Za-z_]\w*/g)].some(([name]) => facts.scope.gitVariables.has(name)) ||
+    [...first.raw.matchAll(/[A-Za-z_]\w*|[@*\d]/g)].some(([name]) => facts.scope.gitVariables.has(name)) ||
     (subcommand !== undefined && isRefusedSubcommand(subcommand)) ||
     words.some((word) => /^--(git-dir|work-tree)\b/.test(word));
   if (looksLikeGit) {
@@ -120,14 +133,20 @@ async function checkShell(
   args: readonly Argument[],
   facts: CommandFacts,
 ): Promise<string | undefined> {
+  const made = args.find((arg) => arg.text === undefined && /^[<>]\(/.test(arg.raw));
+  if (made !== undefined) return checkSource(walk, [made]);
   const flag = args.findIndex((arg) => /^[-+][A-Za-z]*c[A-Za-z]*$/.test(arg.text ?? ''));
   if (flag !== -1) {
     // -o and the like may stand between -c and its text.
     const text = args.slice(flag + 1).find((arg) => !/^[-+]/.test(arg.text ?? arg.raw));
     return text ? walk.script(text.text ?? unquoted(text.raw), copyOf(facts.scope)) : undefined;
   }
-  if (facts.input !== undefined) return walk.script(facts.input, copyOf(facts.scope));
-  return undefined;
+  const { input, scope } = facts;
+  if (input === undefined) return undefined;
+  // With a format, or words that others put together, what arrives is not what was written.
+  if (/%|\$|`/.test(input) && /\bgit\b/i.test(input))
+    return 'what the shell reads there may be a git command that cannot be traced. Write git out.';
+  return walk.script(input, copyOf(scope));
 }
 
 /** `find .. | xargs rm`: what find names is what is removed. */
@@ -137,6 +156,9 @@ export async function fedRefusal(
   { argv, scope }: { argv: readonly Argument[]; scope: ShellScope },
 ): Promise<string | undefined> {
   const [feeder, ...words] = argv.map((arg) => nameOf(arg.text ?? ''));
+  const isRun = feeders.test(feeder ?? '') && words.some((word) => shells.test(word));
+  if (isRun && [from, ...found].some((word) => /\bgit\b/i.test(word?.text ?? word?.raw ?? '')))
+    return 'what the shell is fed there may be a git command that cannot be traced. Write git out.';
   if (nameOf(from?.text ?? '') !== 'find' || !feeders.test(feeder ?? '')) return undefined;
   if (!words.some((word) => isEffectName(word) || shells.test(word))) return undefined;
   const removal = { text: '-delete', raw: '-delete', isTildeLive: false };
@@ -184,12 +206,12 @@ async function checkWrapperOption(
   { args, index, inner }: { args: readonly Argument[]; index: number; inner: CommandFacts },
 ): Promise<string | undefined> {
   const text = args[index]?.text ?? '';
+  if (textWrappers.test(name) && /\s/.test(text)) return walk.script(text, copyOf(inner.scope));
   const variable = /^([A-Za-z_]\w*)=/.exec(args[index]?.text ?? args[index]?.raw ?? '')?.[1];
   if (variable !== undefined) {
     const value = args[index]?.text?.slice(variable.length + 1);
     return assignmentRefusal(walk, { name: variable, value }, inner.scope);
   }
-  if (textWrappers.test(name) && /\s/.test(text)) return walk.script(text, copyOf(inner.scope));
   if (name !== 'env' && name !== 'sudo') return undefined;
   const split = /^(?:-S|--split-string=?)(.*)$/s.exec(text);
   if (split) return walk.script(split[1] || joined(args.slice(index + 1)), inner.scope);
@@ -228,14 +250,26 @@ async function checkDeclaration(
   return undefined;
 }
 
+async function checkMapfile(
+  walk: ScriptChecker,
+  args: readonly Argument[],
+  facts: CommandFacts,
+): Promise<string | undefined> {
+  const callback = args[args.findIndex((arg) => arg.text === '-C') + 1];
+  const isCalled = args.some((arg) => arg.text === '-C') && callback !== undefined;
+  const reason = isCalled ? await walk.script(callback.text ?? callback.raw, copyOf(facts.scope)) : undefined;
+  return reason ?? forgetVariables(walk, args, facts);
+}
+
 /** `read x`, `printf -v x`: their value is no longer known. */
 async function forgetVariables(
   walk: ScriptChecker,
   args: readonly Argument[],
-  { scope }: CommandFacts,
+  { scope, input }: CommandFacts,
 ): Promise<string | undefined> {
   for (const { text } of args) {
     if (text === undefined || !/^[A-Za-z_]\w*$/.test(text)) continue;
+    if (/\bgit\b/i.test(input ?? '')) scope.gitVariables.add(text);
     if (scope.variables.has(text)) scope.variables.set(text, undefined);
     const reason = await assignmentRefusal(walk, { name: text, value: undefined }, scope);
     if (reason !== undefined) return reason;

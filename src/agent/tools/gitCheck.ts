@@ -1,3 +1,4 @@
+import { foreignRepository } from './gitFiles';
 import { type GitMove, moveRefusal } from './gitMoves';
 import { gitRefusal, isRefusedSetting, readGitCommand } from './gitRules';
 import { destinationOf } from './guardPaths';
@@ -91,7 +92,11 @@ async function checkGitPlaces(
     }
     if (option === '-C') cwd = destination.path;
   }
-  return { cwd };
+  const foreign = cwd === undefined ? undefined : await foreignRepository(cwd, walk.places);
+  if (foreign === undefined) return { cwd };
+  return {
+    reason: `git there works on ${foreign}, outside the Worktree: a .git file leads to it. Put it back as it was.`,
+  };
 }
 
 /** Subcommands that run commands themselves, or make a repository somewhere. */

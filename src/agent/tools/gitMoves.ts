@@ -55,7 +55,7 @@ async function switchRefusal({ args, isFed }: GitMove, places: GuardPlaces): Pro
  * names it in the first move away; before any move, HEAD does.
  */
 async function isOwnBranch({ text }: Argument, { root }: GuardPlaces): Promise<boolean> {
-  const folder = /^gitdir: (.+)$/m.exec(await textOf(join(root, '.git')))?.[1];
+  const folder = /^gitdir: ([\s\S]+?)\n*$/.exec(await textOf(join(root, '.git')))?.[1];
   if (folder === undefined || text === undefined) return false;
   const moved = /\tcheckout: moving from (\S+) to /.exec(
     await textOf(resolve(root, folder, 'logs', 'HEAD')),

@@ -56,6 +56,7 @@ const forbidden: Readonly<Record<string, string>> = {
   'prune-packed': objects,
   repack: objects,
   'pack-refs': objects,
+  'multi-pack-index': objects,
   'update-ref': refs,
   'symbolic-ref': `${refs}; \`git branch --show-current\` tells the branch`,
   reflog: "the reflog is the user's way back. `git log -g` shows it",
@@ -74,6 +75,11 @@ const forbidden: Readonly<Record<string, string>> = {
   'http-fetch': network,
   'ls-remote': network,
   daemon: network,
+  shell: network,
+  'receive-pack': network,
+  'upload-pack': network,
+  'upload-archive': network,
+  'http-backend': network,
   'for-each-repo': 'it works in other repositories',
   difftool: 'it opens a window that nobody sees. `git diff` shows differences',
   mergetool: 'it opens a window that nobody sees. Edit the conflicts in the files',
@@ -99,6 +105,10 @@ const partly: Readonly<Record<string, (args: readonly Argument[]) => string | un
     hasOption(args, 'C', []) || args.some((arg) => /^--force-/.test(arg.text ?? ''))
       ? '-C moves an existing branch. Use -c for a new one'
       : undefined,
+  grep: (args) =>
+    hasOption(args, 'O', ['open-files-in-pager'])
+      ? 'it runs a command on what it finds. Leave -O out'
+      : undefined,
   apply: (args) =>
     hasOption(args, '', ['unsafe-paths']) ? 'it could write outside the Worktree' : undefined,
   lfs: (args) =>
@@ -106,7 +116,11 @@ const partly: Readonly<Record<string, (args: readonly Argument[]) => string | un
       ? `hooks, configuration and the large-file store are not this Task's, and ${network}`
       : undefined,
   submodule: (args) =>
-    args.some((arg) => ['foreach', 'set-url', 'set-branch', 'sync', 'deinit'].includes(arg.text ?? ''))
+    args.some((arg) =>
+      ['foreach', 'set-url', 'set-branch', 'sync', 'deinit', 'init', 'add', 'absorbgitdirs'].includes(
+        arg.text ?? '',
+      ),
+    ) || hasOption(args, '', ['init', 'remote'])
       ? `it runs commands elsewhere or changes the configuration, which ${shared}`
       : undefined,
 };
@@ -197,7 +211,7 @@ const knownCommands = new Set(
   count-objects describe diagnose diff diff-files diff-index diff-tree fast-export fmt-merge-msg
   for-each-ref format-patch fsck get-tar-commit-id grep hash-object help hook index-pack init
   interpret-trailers log ls-files ls-tree mailinfo mailsplit merge merge-base merge-file merge-index merge-tree
-  mktag mktree multi-pack-index mv name-rev pack-objects patch-id range-diff read-tree rebase rerere reset
+  mktag mktree mv name-rev pack-objects patch-id range-diff read-tree rebase rerere reset
   restore rev-list rev-parse revert rm shortlog show show-branch show-index show-ref status stripspace unpack-file
   unpack-objects var verify-commit verify-pack verify-tag version whatchanged write-tree`.split(/\s+/),
 );

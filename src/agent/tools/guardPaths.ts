@@ -86,9 +86,9 @@ function pathsWithin(word: string): string[] {
 }
 
 const harmlessGit =
-  /^GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$|^GIT_(PAGER|TERMINAL_PROMPT|MERGE_AUTOEDIT|OPTIONAL_LOCKS|ADVICE|FLUSH|PROGRESS_DELAY|LITERAL_PATHSPECS|ICASE_PATHSPECS|TRACE[A-Z0-9_]*)$/;
+  /^GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$|^GIT_(TERMINAL_PROMPT|MERGE_AUTOEDIT|OPTIONAL_LOCKS|ADVICE|FLUSH|PROGRESS_DELAY|LITERAL_PATHSPECS|ICASE_PATHSPECS|TRACE[A-Z0-9_]*)$/;
 const placeGit = /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|CEILING_DIRECTORIES)$/;
-const commandGit = /^(GIT_EDITOR|GIT_SEQUENCE_EDITOR|EDITOR|VISUAL)$/;
+const commandGit = /^(GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_PAGER|EDITOR|VISUAL|PAGER|PROMPT_COMMAND)$/;
 
 /** Why a variable may not be set so. */
 export async function assignmentRefusal(
@@ -97,10 +97,15 @@ export async function assignmentRefusal(
   scope: ShellScope,
 ): Promise<string | undefined> {
   const upper = name.toUpperCase();
+  if (upper === 'PWD') return 'PWD is set by the shell. Use another name.';
   if (upper === 'CDPATH') return 'CDPATH makes cd untraceable. Give cd the whole path.';
+  // The shell itself expands these.
+  if (/^PS[0-4]$/.test(upper) && /[`(]/.test(value ?? ''))
+    return walk.script(`echo "${value}"`, copyOf(scope));
   if (/^GIT_(SEQUENCE_)?EDITOR$/.test(upper) && /update-ref|\brefs\//.test(value ?? ''))
     return `${name} must not write refs into a rebase: they may be branches of others. Leave it out.`;
   if (commandGit.test(upper) && value !== undefined) return walk.script(value, copyOf(scope));
+  if (upper === 'GIT_PAGER') return undefined;
   if (!upper.startsWith('GIT_') || harmlessGit.test(upper)) return undefined;
   if (!placeGit.test(upper))
     return `${name} must not be set: it changes what git runs or reads. Leave it out.`;

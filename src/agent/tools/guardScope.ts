@@ -16,6 +16,8 @@ export interface ShellScope {
   readonly variables: Variables;
   /** Variables of unknown value whose text names git. */
   readonly gitVariables: Set<string>;
+  /** Functions whose words may be run as a command. */
+  readonly functions: Set<string>;
   /** Functions after whose call nobody knows the folder. */
   readonly movingFunctions: Set<string>;
   /** True where what a command prints goes into another one. */
@@ -40,8 +42,9 @@ export interface ScriptChecker {
 export function newScope(places: GuardPlaces): ShellScope {
   return {
     cwd: places.root,
-    variables: new Map(Object.entries(places.env)),
+    variables: new Map([...Object.entries(places.env), ['PWD', places.root], ['OLDPWD', undefined]]),
     gitVariables: new Set(),
+    functions: new Set(),
     movingFunctions: new Set(),
     isCaptured: false,
   };
@@ -52,6 +55,7 @@ export function copyOf(scope: ShellScope): ShellScope {
     cwd: scope.cwd,
     variables: new Map(scope.variables),
     gitVariables: new Set(scope.gitVariables),
+    functions: new Set(scope.functions),
     movingFunctions: new Set(scope.movingFunctions),
     isCaptured: scope.isCaptured,
   };

@@ -100,6 +100,7 @@ export class GuardWalk implements ScriptChecker {
     if (/^(git|cd|pushd)$/.test(name)) return `a function must not stand in for ${name}.`;
     const inner = copyOf(scope);
     const reason = await this.visitChildren(node, inner);
+    scope.functions.add(name);
     if (inner.cwd !== scope.cwd) scope.movingFunctions.add(name);
     return reason;
   }
@@ -112,6 +113,7 @@ export class GuardWalk implements ScriptChecker {
       if (reason !== undefined) return reason;
     }
     if (!command.name) return undefined;
+    scope.variables.set('PWD', scope.cwd);
     const argv = [...expandWord(command.name, scope.variables)];
     for (const arg of command.args) argv.push(...this.argumentsOf(arg, scope));
     const targets = targetsOf(command.redirects, scope);
@@ -156,7 +158,7 @@ export class GuardWalk implements ScriptChecker {
 
   /** Every part of a pipe is a shell of its own; what is echoed into a shell is read as its script. */
   private async visitPipeline(node: Pipeline, scope: ShellScope): Promise<string | undefined> {
-    let before: readonly Argument[] = [];
+    let before: Fed = { argv: [] };
     for (const [index, part] of node.commands.entries()) {
       const own = copyOf(scope);
       if (index < node.commands.length - 1) own.isCaptured = true;
@@ -165,21 +167,36 @@ export class GuardWalk implements ScriptChecker {
       const argv = simpleWords(part, own);
       const fedReason = argv.length > 0 ? await this.fed(before, argv, own) : undefined;
       if (fedReason !== undefined) return fedReason;
-      before = argv;
+      const text = part.type === 'Command' ? inputText(part.redirects, own) : undefined;
+      before = text === undefined ? { argv } : { argv, text };
     }
     return undefined;
   }
 
   private async fed(
-    before: readonly Argument[],
+    { argv: before, text }: Fed,
     argv: readonly Argument[],
     scope: ShellScope,
   ): Promise<string | undefined> {
     const reason = await fedRefusal(this, before, { argv, scope });
-    if (reason !== undefined || !/^(echo|printf)$/.test(before[0]?.text ?? '')) return reason;
-    const echoed = before.slice(1).map((arg) => arg.text ?? arg.raw);
-    return checkCommand(this, argv, { scope, input: echoed.join(' ') });
+    if (reason !== undefined) return reason;
+    const isEcho = /^(echo|printf)$/.test(before[0]?.text ?? '');
+    const echoed = isEcho
+      ? before
+          .slice(1)
+          .map((arg) => arg.text ?? arg.raw)
+          .join(' ')
+      : undefined;
+    const input = echoed ?? text;
+    return input === undefined ? undefined : checkCommand(this, argv, { scope, input });
   }
+}
+
+/** One part of a pipe, as far as the next one may run it. */
+interface Fed {
+  readonly argv: readonly Argument[];
+  /** What it read itself from a here-document, and may only pass on. */
+  readonly text?: string;
 }
 
 function simpleWords(part: SyntaxNode, scope: ShellScope): Argument[] {

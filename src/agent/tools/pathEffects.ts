@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { realFolder } from './guardPaths';
 import type { GuardPlaces, ShellScope } from './guardScope';
 import { isInside } from './paths';
@@ -50,10 +50,24 @@ export async function outsideRefusal(
 ): Promise<string | undefined> {
   for (const word of words) {
     const path = writtenPath(word, places);
-    if (path === undefined || (await isOwnPlace(path, scope.cwd, places))) continue;
+    if (path === undefined) continue;
+    if (leadsGit(path, { what, scope }, places))
+      return `${what} ${word.raw} would change which repository git works on. Use git commands instead.`;
+    if (await isOwnPlace(path, scope.cwd, places)) continue;
     return `${what} ${word.raw} reaches outside the Worktree. Stay inside it, or use a folder of your own below /tmp.`;
   }
   return undefined;
+}
+
+/** A `.git` says which repository git works on from there; without one inside, git goes on looking above. */
+function leadsGit(
+  path: string,
+  { what, scope }: { what: string; scope: ShellScope },
+  { root, mainCheckout }: GuardPlaces,
+): boolean {
+  if (mainCheckout === undefined || basename(path).toLowerCase() !== '.git') return false;
+  const isRemoval = /^(rm|rmdir|unlink)$/.test(what);
+  return !isRemoval || scope.cwd === undefined || dirname(resolve(scope.cwd, path)) === root;
 }
 
 /** What is known of a path before the first part that only a shell can tell; `undefined` when nothing is. */

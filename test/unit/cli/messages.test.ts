@@ -21,6 +21,7 @@ const exitCodes: Readonly<Record<ErrorCode, number>> = {
   gitMissing: 1,
   gitTooOld: 1,
   gitFailed: 1,
+  gitLocked: 1,
   diskFull: 1,
   readOnly: 1,
   lockTimeout: 1,

@@ -175,8 +175,8 @@ describe("git's messages", () => {
     ],
     ["fatal: 'x' is already checked out at '/w'", 'branchInUse', 'refExists'],
     ["fatal: 'x' is already used by worktree at '/w'", 'branchInUse', 'refExists'],
-    [locked, 'gitFailed', 'locked'],
-    ["fatal: Unable to create '/r/.git/refs/heads/x.lock': File exists.", 'gitFailed', 'locked'],
+    [locked, 'gitLocked', 'locked'],
+    ["fatal: Unable to create '/r/.git/refs/heads/x.lock': File exists.", 'gitLocked', 'locked'],
     ['error: open("x"): No such file or directory\nfatal: updating files failed', 'gitFailed', 'moving'],
     [
       "fatal: ambiguous argument 'x': unknown revision or path not in the working tree.",
