@@ -1,5 +1,6 @@
 import { TributaryError } from '../base/errors';
 import type { Changes } from '../git/changes';
+import type { ContentDrivers } from '../git/contentDrivers';
 import type { MergeIns, PreparedMerge } from '../git/mergeIn';
 import type { Repository } from '../git/repository';
 import type { Snapshots } from '../git/snapshots';
@@ -20,6 +21,7 @@ export interface MergingInDeps {
   readonly snapshots: Snapshots;
   readonly changes: Changes;
   readonly mergeIns: MergeIns;
+  readonly drivers: ContentDrivers;
 }
 
 /**
@@ -43,12 +45,14 @@ export class MergingIn {
     try {
       const current = await records.load(asked.id);
       expectState(current, ['open'], 'merge-in');
-      const ready = await keeper.ensure(current, runId, new AbortController().signal);
-      try {
-        return await this.merge(ready, runId, isMeant);
-      } finally {
-        await keeper.release(ready);
-      }
+      return await this.deps.drivers.during(current.drivers, async () => {
+        const ready = await keeper.ensure(current, runId, new AbortController().signal);
+        try {
+          return await this.merge(ready, runId, isMeant);
+        } finally {
+          await keeper.release(ready);
+        }
+      });
     } finally {
       await lock.release();
     }
