@@ -13,7 +13,7 @@ export interface Changes {
 }
 
 /** Whatever `diff.*` says, this is what a difference looks like. */
-const fixedDiff: readonly string[] = [
+export const fixedDiff: readonly string[] = [
   'diff-tree',
   '-r',
   '--no-color',

@@ -6,6 +6,7 @@ import { type ContentDrivers, GitContentDrivers } from './contentDrivers';
 import { type Drift, GitDrift } from './drift';
 import { findForeignSetups } from './foreignSetups';
 import { SimpleGitClient } from './gitClient';
+import { GitHunks, type Hunks } from './hunks';
 import { LastLooks } from './lastLook';
 import { GitMergeIns, type MergeIns } from './mergeIn';
 import { GitMerges, type Merges } from './merges';
@@ -33,6 +34,7 @@ export interface RepositoryGit {
   readonly worktrees: Worktrees;
   readonly snapshots: Snapshots;
   readonly changes: Changes;
+  readonly hunks: Hunks;
   readonly merges: Merges;
   readonly mergeIns: MergeIns;
   readonly overlaps: Overlaps;
@@ -56,11 +58,13 @@ export function createGit(
   const git = drivers.guarding(unguarded);
   const looks = new LastLooks(git);
   const client = new SimpleGitClient({ root: facts.root, env: deps.env });
+  const changes = new GitChanges({ git, facts });
   return {
     repository: new GitRepository({ git, facts }),
     worktrees: new GitWorktrees({ git, client, looks, facts, withGitLock: deps.withGitLock }),
     snapshots: new GitSnapshots({ git, facts, looks }),
-    changes: new GitChanges({ git, facts }),
+    changes,
+    hunks: new GitHunks({ git, facts, changes }),
     merges: new GitMerges({ git, facts }),
     mergeIns: new GitMergeIns({ git, facts }),
     overlaps: new GitOverlaps({ git, facts }),

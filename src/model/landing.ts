@@ -9,12 +9,25 @@ import { landingIdSchema, taskIdSchema } from './ids';
 export const landingModeSchema = z.enum(['apply', 'commit', 'merge', 'rebase', 'keepBranch']);
 export type LandingMode = z.infer<typeof landingModeSchema>;
 
-/** The part of a ChangeSet that is to land: whole files, and single hunks by their ids. */
+/** The part of a ChangeSet that is to land: whole files with their modes, and single hunks by their ids. */
 export const landingSelectionSchema = z.object({
   paths: z.array(z.string()).default([]),
   hunks: z.array(z.string()).default([]),
+  /** Files whose mode is taken beside some of their hunks. */
+  modes: z.array(z.string()).optional(),
 });
 export type LandingSelection = z.infer<typeof landingSelectionSchema>;
+
+/** What of a Task a partial Landing brought: the selected part of `tree`. */
+export const landedPartSchema = z.object({
+  /** What the ChangeSet counted from then. */
+  base: z.string(),
+  tree: z.string(),
+  selection: landingSelectionSchema,
+  /** Absent: `apply`. */
+  mode: landingModeSchema.optional(),
+});
+export type LandedPart = z.infer<typeof landedPartSchema>;
 
 /** One path a Landing writes: what the preview saw in the checkout and what will stand there. */
 export const landingPathSchema = z.object({
@@ -103,6 +116,8 @@ export const landingRecordSchema = z.lazy(() =>
     mode: landingModeSchema.optional(),
     /** The commits that the checkout's branch, or its detached HEAD, gets, and the index with them. */
     branch: landedBranchSchema.optional(),
+    /** This one takes another back by a merge with what the user changed since. */
+    undoes: landingIdSchema.optional(),
     /** File contents lie beside it as `before/<n>` and `after/<n>`, n the index in this list. */
     paths: z.array(z.object({ path: z.string(), before: landedSideSchema, after: landedSideSchema })),
     /** Folders at and above these paths that stood before: they come back as they were, empty ones too. */
@@ -110,3 +125,10 @@ export const landingRecordSchema = z.lazy(() =>
   }),
 );
 export type LandingRecord = z.infer<typeof landingRecordSchema>;
+
+/** Whether two sides are the same bytes. */
+export function sameSide(a: LandedSide, b: LandedSide): boolean {
+  if (a.kind === 'file' && b.kind === 'file') return a.sha256 === b.sha256 && a.executable === b.executable;
+  if (a.kind === 'symlink' && b.kind === 'symlink') return a.target === b.target;
+  return a.kind === b.kind;
+}

@@ -2,7 +2,7 @@ import { TributaryError } from '../base/errors';
 import type { HookFailure } from '../git/branchLandings';
 import type { MergePreview, Merges } from '../git/merges';
 import type { LandingId } from '../model/ids';
-import type { LandedBranch, LandedSide, LandingRecord } from '../model/landing';
+import { type LandedBranch, type LandingRecord, sameSide } from '../model/landing';
 import { baseOf } from '../model/movedBase';
 import type { Task } from '../model/task';
 import type { Store } from '../store/store';
@@ -300,7 +300,7 @@ export class Landing {
    * Brings every path from one side to the other, each looked at once more right before its rename. A path
    * that is neither, or a failure, takes back what this call wrote. Answers the paths that were neither.
    */
-  private async write(record: LandingRecord, from: Side, to: Side): Promise<readonly string[]> {
+  async write(record: LandingRecord, from: Side, to: Side): Promise<readonly string[]> {
     const written: number[] = [];
     try {
       for (const index of writingOrder(record, to)) {
@@ -315,7 +315,7 @@ export class Landing {
         await this.putAll(record, [index], to);
         written.push(index);
       }
-      if (to === 'before') await this.deps.merges.putFolders(record.checkout, record.folders ?? []);
+      await this.putFolders(record, to);
       return [];
     } catch (error) {
       await this.takeBack(record, written, from);
@@ -323,9 +323,14 @@ export class Landing {
     }
   }
 
+  /** The side that stood before a Landing has its folders; of one that undoes another, that is the side after. */
+  private async putFolders({ checkout, undoes, folders = [] }: LandingRecord, to: Side): Promise<void> {
+    if ((undoes === undefined) === (to === 'before')) await this.deps.merges.putFolders(checkout, folders);
+  }
+
   private async takeBack(record: LandingRecord, written: readonly number[], to: Side): Promise<void> {
     await this.putAll(record, [...written].reverse(), to);
-    if (to === 'before') await this.deps.merges.putFolders(record.checkout, record.folders ?? []);
+    await this.putFolders(record, to);
   }
 
   /** A Landing that was dropped had written nothing. */
@@ -355,7 +360,8 @@ export class Landing {
     }
   }
 
-  private async neither(record: LandingRecord, sides: readonly Side[]): Promise<string[]> {
+  /** The paths that stand as none of `sides` says. */
+  async neither(record: LandingRecord, sides: readonly Side[]): Promise<string[]> {
     const strange: string[] = [];
     for (const one of record.paths) {
       const now = await this.deps.merges.sideOf(record.checkout, one.path);
@@ -372,13 +378,6 @@ function writingOrder(record: LandingRecord, to: Side): number[] {
     return one !== undefined && one[to].kind === 'absent' ? -one.path.length : 1;
   };
   return record.paths.map((_, index) => index).sort((a, b) => rank(a) - rank(b));
-}
-
-/** Whether two sides are the same bytes. */
-export function sameSide(a: LandedSide, b: LandedSide): boolean {
-  if (a.kind === 'file' && b.kind === 'file') return a.sha256 === b.sha256 && a.executable === b.executable;
-  if (a.kind === 'symlink' && b.kind === 'symlink') return a.target === b.target;
-  return a.kind === b.kind;
 }
 
 function pathsOf(record: LandingRecord): string[] {
