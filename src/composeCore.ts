@@ -28,10 +28,13 @@ import { LandingGate } from './tasks/gate';
 import { KeptBranches } from './tasks/keptBranches';
 import { Landing } from './tasks/landing';
 import { GitLandingModes } from './tasks/landingModes';
+import { LandingParts } from './tasks/landingParts';
 import { LocalTaskService } from './tasks/localTaskService';
 import { MergingIn } from './tasks/mergingIn';
+import { MergingUndo } from './tasks/mergingUndo';
 import { OverlapFinder } from './tasks/overlapFinder';
 import type { PermissionPort } from './tasks/permission';
+import { Reviews } from './tasks/reviews';
 import { RunRoad } from './tasks/runRoad';
 import { RunSupervisor } from './tasks/runSupervisor';
 import { Scheduler } from './tasks/scheduler';
@@ -136,7 +139,18 @@ export const composeCore: ComposeCore = async (ports) => {
   const landing = new Landing({ merges: parts.merges, modes, store, now: () => records.now() });
   const aims = new Aims({ branches: parts.branches, keeper, gate });
   const keptBranches = new KeptBranches({ branches: parts.branches, aims });
-  const endings = new Endings({ records, keeper, landing, aims, keptBranches, ...parts });
+  const landingParts = new LandingParts({ hunks: parts.hunks });
+  const mergingUndo = new MergingUndo({ merges: parts.merges, landing, store, now: () => records.now() });
+  const endings = new Endings({
+    records,
+    keeper,
+    landing,
+    aims,
+    keptBranches,
+    ...parts,
+    parts: landingParts,
+    mergingUndo,
+  });
   const alarms = new Alarms({ records, store, ...parts, logger, newId: randomUUID });
   const supervisor = new RunSupervisor({
     alarms,
@@ -185,6 +199,8 @@ export const composeCore: ComposeCore = async (ports) => {
     aims,
     keptBranches,
     scratches,
+    parts: landingParts,
+    reviews: new Reviews({ hunks: parts.hunks, parts: landingParts, records }),
     verification,
     mergingIn: new MergingIn({ records, keeper, ...parts }),
     overlapFinder: new OverlapFinder({ ...parts, cache: store.overlaps }),

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
+import { type ReviewMark, reviewMarkSchema } from '../model/hunks';
 import type { LandingMode } from '../model/landing';
+import type { MarkTargets } from '../model/marks';
 import type { SetupPlan } from '../model/setup';
 import { usageLine } from './help';
 import { nearMatch } from './nearMatch';
@@ -45,10 +47,33 @@ export interface AcceptCommand extends Common {
   readonly mode?: LandingMode;
   readonly message?: string;
   readonly skipGate?: true;
+  /** Absent: neither files nor hunks were named. */
+  readonly selection?: Required<MarkTargets>;
+}
+
+export interface HunksCommand extends Common {
+  readonly verb: 'hunks';
+  readonly target: string;
+  readonly sinceReview: boolean;
+}
+
+export interface MarkCommand extends Common {
+  readonly verb: 'mark';
+  readonly target: string;
+  readonly selection?: Required<MarkTargets>;
+  /** Absent: marks are taken off. */
+  readonly mark?: ReviewMark;
+}
+
+export interface UndoCommand extends Common {
+  readonly verb: 'undo';
+  readonly target: string;
+  readonly isMerge: boolean;
+  readonly isDryRun: boolean;
 }
 
 export interface TargetCommand extends Common {
-  readonly verb: 'show' | 'diff' | 'merge-in' | 'discard' | 'restore' | 'undo' | 'stop';
+  readonly verb: 'show' | 'diff' | 'merge-in' | 'discard' | 'restore' | 'stop';
   readonly target: string;
   /** Of `show`. */
   readonly dismissesAlarms?: true;
@@ -58,7 +83,15 @@ export interface ListCommand extends Common {
   readonly verb: 'list' | 'conflicts';
 }
 
-export type Command = RunCommand | AgentCommand | AcceptCommand | TargetCommand | ListCommand;
+export type Command =
+  | RunCommand
+  | AgentCommand
+  | AcceptCommand
+  | HunksCommand
+  | MarkCommand
+  | UndoCommand
+  | TargetCommand
+  | ListCommand;
 
 /** What a command line asks for. `usage`: it cannot be understood; `hint` says how to mend it. */
 export type Invocation =
@@ -249,6 +282,7 @@ function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command
         ...modeOf(text('mode')),
         ...optional('message', text('message')),
         ...(has('no-gate') ? { skipGate: true as const } : {}),
+        ...selectionOf(line),
       };
     case 'show':
       return {
@@ -257,6 +291,20 @@ function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command
         target: operandOf(verb, operands),
         ...(has('dismiss-alarms') ? { dismissesAlarms: true as const } : {}),
       };
+    case 'hunks':
+      return { ...common, verb, target: operandOf(verb, operands), sinceReview: has('since-review') };
+    case 'mark':
+      return {
+        ...common,
+        verb,
+        target: operandOf(verb, operands),
+        ...selectionOf(line),
+        ...markOf(verb, text('as')),
+      };
+    case 'undo': {
+      const target = operandOf(verb, operands);
+      return { ...common, verb, target, isMerge: has('merge'), isDryRun: has('dry-run') };
+    }
     default:
       return { ...common, verb, target: operandOf(verb, operands) };
   }
@@ -279,6 +327,20 @@ function modeOf(text: string | undefined): { mode?: LandingMode } {
     `there is no mode "${text}"`,
     near === undefined ? `Modes: ${Object.keys(modes).join(', ')}.` : `Did you mean --mode ${near}?`,
   );
+}
+
+/** The files and hunks that are named. */
+function selectionOf(line: Line): { selection?: Required<MarkTargets> } {
+  const selection = { paths: valuesOf(line, 'path'), hunks: valuesOf(line, 'hunk') };
+  return selection.paths.length + selection.hunks.length === 0 ? {} : { selection };
+}
+
+function markOf(verb: Verb, text: string | undefined): { mark?: ReviewMark } {
+  if (text === 'none') return {};
+  const mark = reviewMarkSchema.safeParse(text);
+  if (mark.success) return { mark: mark.data };
+  const problem = text === undefined ? '--as is missing' : `"${text}" is no mark`;
+  throw new UsageProblem(problem, `Marks: accept, reject, reviewed, none. Usage: ${usageLine(verb)}`);
 }
 
 /** What the flags for making a worktree ready say. */

@@ -14,7 +14,7 @@ interface How {
 
 /** What a Landing would do, before it does it. */
 export function planText(plan: LandingPlan, how: How): string {
-  const { task, paths, conflicts, branch } = plan;
+  const { task, paths, conflicts, branch, leftOut } = plan;
   const isWritten = how.mode !== 'keepBranch';
   return [
     `${plainLine(task.slug)} (${judgedText(plan)}) would write:`,
@@ -22,6 +22,9 @@ export function planText(plan: LandingPlan, how: How): string {
     ...(paths.length === 0 ? ['  nothing'] : []),
     ...(branch === undefined ? [] : branchLines(branch, isWritten)),
     ...gateLines(plan, how),
+    ...(leftOut === undefined ? [] : ['Left out, as you rejected it:']),
+    ...(leftOut?.paths ?? []).map((path) => `  ${plainLine(path)}`),
+    ...(leftOut?.hunks ?? []).map((hunk) => `  hunk ${hunk}`),
     ...(conflicts.length === 0 ? [] : ['Conflicts:']),
     ...conflicts.map((conflict) => `  ${conflictText(conflict)}`),
   ].join('\n');
@@ -73,6 +76,7 @@ export function landedOutcome(
   { mode, skipGate }: How,
 ): Outcome {
   const slug = plainLine(task.slug);
+  const isPart = task.state === 'open';
   const count = `${paths.length} ${paths.length === 1 ? 'path' : 'paths'} written`;
   const on = ref === undefined ? 'the detached HEAD' : branchName(ref);
   const made = commit === undefined ? '' : `, ${commit.slice(0, 12)} committed on ${on}`;
@@ -82,7 +86,7 @@ export function landedOutcome(
   return {
     exitCode: 0,
     data: { outcome: 'landed', mode, task: taskData(task), paths, commit, ref, gate },
-    text: `Accepted ${slug}: ${count}${made}.\n${note}Take it back with: tributary undo ${slug}\n`,
+    text: `Accepted ${isPart ? 'a part of ' : ''}${slug}: ${count}${made}.\n${note}${isPart ? 'The Task stays open with the rest.\n' : ''}Take it back with: tributary undo ${slug}\n`,
   };
 }
 

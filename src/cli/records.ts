@@ -29,6 +29,7 @@ export function taskData(task: Task): Readonly<Record<string, unknown>> {
     verdictTree: verdict?.tree,
     messages: task.messages,
     ...(task.alarms.length === 0 ? {} : { alarms: task.alarms }),
+    landings: task.landings,
     runs: task.runs.map(runData),
   };
 }
@@ -86,6 +87,7 @@ function openSteps(task: Task): string[] {
     ...(mendable(task) !== undefined ? ['fix'] : []),
     ...(task.snapshot !== undefined && needsVerifying(verdict?.verdict) ? ['verify'] : []),
     ...(task.snapshot === undefined ? [] : ['accept']),
+    ...(task.landings.some(({ undoneAt }) => undoneAt === undefined) ? ['undo'] : []),
     'discard',
   ];
 }

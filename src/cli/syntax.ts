@@ -24,6 +24,11 @@ export type FlagName =
   | 'no-gate'
   | 'dry-run'
   | 'dismiss-alarms'
+  | 'path'
+  | 'hunk'
+  | 'as'
+  | 'since-review'
+  | 'merge'
   | 'help'
   | 'version';
 
@@ -94,6 +99,19 @@ export const flags: Readonly<Record<FlagName, FlagSyntax>> = {
   'dismiss-alarms': {
     help: 'You have seen what changed outside the worktree while agents ran commands: do not show it again.',
   },
+  path: {
+    value: 'PATH',
+    isRepeatable: true,
+    help: 'A file of the change, as "hunks" names it; can be repeated.',
+  },
+  hunk: {
+    value: 'ID',
+    isRepeatable: true,
+    help: 'A hunk of the change: its id from "hunks", or a unique beginning of it; can be repeated.',
+  },
+  as: { value: 'MARK', help: 'accept, reject, reviewed, or none to take marks off.' },
+  'since-review': { help: 'Only what changed since you marked it as reviewed.' },
+  merge: { help: 'Where you edited a file since it was accepted, keep your edits and take out the rest.' },
   help: { short: 'h', help: 'Show help.' },
   version: { short: 'V', help: 'Show the version.' },
 };
@@ -104,6 +122,8 @@ export const verbs = [
   'conflicts',
   'show',
   'diff',
+  'hunks',
+  'mark',
   'verify',
   'fix',
   'merge-in',
@@ -164,6 +184,17 @@ export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
     summary: 'Print what a Task changed as a patch that git can apply.',
     more: 'With --json: one record per changed file, no patch.',
   },
+  hunks: {
+    operand: 'TASK',
+    flags: ['since-review'],
+    summary: 'List the files and hunks of a Task, with their ids and your marks.',
+  },
+  mark: {
+    operand: 'TASK',
+    flags: ['path', 'hunk', 'as'],
+    summary: 'Mark files or hunks to be accepted, rejected, or as reviewed; without any, the whole change.',
+    more: 'Nothing is written before you accept. "accept" leaves out what you rejected; a mark holds as long as the hunk stays as it is.',
+  },
   verify: {
     operand: 'TASK',
     flags: agentFlags,
@@ -191,9 +222,10 @@ export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
   },
   accept: {
     operand: 'TASK',
-    flags: ['mode', 'message', 'no-gate', 'dry-run'],
+    flags: ['path', 'hunk', 'mode', 'message', 'no-gate', 'dry-run'],
     summary: 'Show what would be written, then write it into your checkout if nothing conflicts.',
     more: [
+      'With --path or --hunk only that part lands, and the Task stays open. Otherwise all that you did not reject lands.',
       'The commands given by --check run first, on the merged files in a scratch checkout: one that fails writes nothing.',
       'A verdict is shown and never blocks. The worktree is removed, its snapshot kept; undo brings both back.',
       'Commits are yours: your name, your signature, your hooks. Your uncommitted edits stay uncommitted.',
@@ -207,8 +239,9 @@ export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
   restore: { operand: 'TASK', flags: [], summary: 'Bring a discarded Task and its worktree back.' },
   undo: {
     operand: 'TASK',
-    flags: [],
-    summary: 'Take an accepted Task out of your checkout again, byte for byte.',
+    flags: ['merge', 'dry-run'],
+    summary: 'Take what was accepted last of a Task out of your checkout again, byte for byte.',
+    more: 'Files that you edited since are left alone, and nothing is written; with --merge your edits stay and the rest goes.',
   },
   stop: {
     operand: 'TASK|RUN',

@@ -6,7 +6,9 @@ import { conflicts } from './verbs/conflicts';
 import { diff } from './verbs/diff';
 import { discard } from './verbs/discard';
 import { fix } from './verbs/fix';
+import { hunks } from './verbs/hunks';
 import { list } from './verbs/list';
+import { mark } from './verbs/mark';
 import { mergeIn } from './verbs/mergeIn';
 import { resolve } from './verbs/resolve';
 import { restore } from './verbs/restore';
@@ -17,7 +19,7 @@ import { stop } from './verbs/stop';
 import { undo } from './verbs/undo';
 import { verify } from './verbs/verify';
 
-const byTarget = { 'merge-in': mergeIn, show, diff, discard, restore, undo, stop };
+const byTarget = { 'merge-in': mergeIn, show, diff, discard, restore, stop };
 const byAgents = { verify, fix, resume, resolve };
 
 /** The one table of verbs. */
@@ -31,6 +33,12 @@ export function perform(command: Command, context: VerbContext): Promise<Outcome
       return conflicts(command, context);
     case 'accept':
       return accept(command, context);
+    case 'hunks':
+      return hunks(command, context);
+    case 'mark':
+      return mark(command, context);
+    case 'undo':
+      return undo(command, context);
     case 'verify':
     case 'fix':
     case 'resume':

@@ -68,7 +68,7 @@ async function writeMerged(
 }
 
 /** Copies what stands at `path`, and describes the copy. */
-async function copySide(root: string, path: string, copy: string): Promise<LandedSide> {
+export async function copySide(root: string, path: string, copy: string): Promise<LandedSide> {
   const side = await readSide(root, path);
   if (side.kind !== 'file') return side;
   await copyFile(fileAt(root, path), copy, constants.COPYFILE_FICLONE);

@@ -9,12 +9,22 @@ import type { Git } from './plumbing';
 import type { RepositoryFacts } from './repository';
 import { whyUnsafe } from './safePath';
 import { recordStanding } from './standing';
+import { stageUndo } from './undoStaging';
 import { withSteadyIndex } from './workTreeState';
 
 export interface MergePreview {
   readonly ours: string;
   readonly merged: string;
   readonly paths: readonly LandingPath[];
+  readonly conflicts: readonly Conflict[];
+}
+
+/** How a Landing would be taken back from files that were edited since. */
+export interface StagedUndo {
+  /** What there is to write: the file as it is now, and as it is to be. */
+  readonly paths: ReadonlyArray<{ path: string; before: LandedSide; after: LandedSide }>;
+  /** Those of them that keep edits made since. */
+  readonly merged: readonly string[];
   readonly conflicts: readonly Conflict[];
 }
 
@@ -45,6 +55,16 @@ export interface Merges {
     paths: readonly LandingPath[];
     directory: string;
   }): Promise<ReadonlyArray<{ path: string; before: LandedSide; after: LandedSide }>>;
+  /**
+   * Merges the way back of a Landing with what was edited since, file by file: bytes go to `before` and `after` in
+   * `directory` as with `stage`, n the index in the answer's `paths`. `landed` is the Landing's own folder.
+   */
+  stageUndo(request: {
+    checkout: string;
+    paths: ReadonlyArray<{ path: string; before: LandedSide; after: LandedSide }>;
+    landed: string;
+    directory?: string;
+  }): Promise<StagedUndo>;
   /** What stands at `path` now, raw; below a symlink, nothing. Throws `stale` if the path leaves the checkout. */
   sideOf(checkout: string, path: string): Promise<LandedSide>;
   /**
@@ -108,6 +128,10 @@ export class GitMerges implements Merges {
 
   sideOf(checkout: string, path: string): Promise<LandedSide> {
     return readSide(checkout, path);
+  }
+
+  async stageUndo({ checkout, ...request }: Parameters<Merges['stageUndo']>[0]): Promise<StagedUndo> {
+    return stageUndo(this.git, await locateCheckout(this.facts, checkout), request);
   }
 
   putSide(checkout: string, path: string, side: LandedSide, contentFile: string): Promise<void> {

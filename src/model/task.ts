@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { type Alarm, alarmSchema, contentDriverSchema } from './alarm';
+import { markSchema } from './hunks';
 import { landingIdSchema, taskIdSchema } from './ids';
+import { landedPartSchema } from './landing';
 import { movedBaseSchema, unresolvedSchema } from './movedBase';
 import { taskPacketSchema } from './packet';
 import { runSchema } from './run';
@@ -21,6 +23,10 @@ export const pendingEndingSchema = z.object({
   landingId: landingIdSchema.optional(),
   /** The Task's branch stays for the user and goes from one commit to another; without `from` it is made. */
   kept: z.object({ from: z.string().optional(), to: z.string() }).optional(),
+  /** The Landing brings a part: the Task is to stay open. */
+  part: landedPartSchema.optional(),
+  /** The Landing is taken back by writing this one over it; see `LandingRecord.undoes`. */
+  undoneBy: landingIdSchema.optional(),
 });
 export type PendingEnding = z.infer<typeof pendingEndingSchema>;
 
@@ -63,7 +69,19 @@ export const taskSchema = z.lazy(() =>
     /** Messages not sent yet, oldest first; each is taken off once it stands in a transcript. */
     messages: z.array(waitingMessageSchema).default([]),
     /** Landings of this Task, newest last; the last one not undone is what `undo` takes back. */
-    landings: z.array(z.object({ id: landingIdSchema, at: z.string(), undoneAt: z.string().optional() })),
+    landings: z.array(
+      z.object({
+        id: landingIdSchema,
+        at: z.string(),
+        undoneAt: z.string().optional(),
+        /** Absent: all that was not landed or rejected before. */
+        part: landedPartSchema.optional(),
+        /** The merge that took it back; its journal keeps what it wrote over. */
+        undoneBy: landingIdSchema.optional(),
+      }),
+    ),
+    /** What the user said about files and hunks of the change. */
+    marks: z.array(markSchema).default([]),
     /** What the acceptance tests said of trees that were about to land, newest last. */
     gates: z.array(gateSchema).default([]),
     /** The commit that the Task's branch stood at when it was left to the user. */

@@ -21,12 +21,16 @@ export class Aims {
     this.deps = deps;
   }
 
-  of(task: Task, wish: Omit<AcceptOptions, 'expected' | 'selection'>): LandingAim {
+  /** `isAll`: of the whole change. The agent's own commits do not lead to a part, so they are left out of its history. */
+  of(task: Task, wish: Omit<AcceptOptions, 'expected' | 'selection'>, isAll = true): LandingAim {
     return {
       mode: expectNotKept(modeOf(wish)),
       message: messageOf(task, wish),
       objective: subjectOf(task.packet.objective),
-      line: () => this.lineOf(task),
+      line: async () => {
+        const { tip, ...line } = await this.lineOf(task);
+        return isAll && tip !== undefined ? { ...line, tip } : line;
+      },
       gate: async (tree) =>
         wish.skipGate === true ? undefined : this.deps.gate.judge(task, tree, wish.signal),
     };

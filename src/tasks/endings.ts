@@ -3,12 +3,14 @@ import type { ContentDrivers } from '../git/contentDrivers';
 import type { Repository } from '../git/repository';
 import type { LandingId, TaskId } from '../model/ids';
 import type { Snapshot } from '../model/snapshot';
-import type { Task, TaskStateName } from '../model/task';
+import type { PendingEnding, Task, TaskStateName } from '../model/task';
 import { type Aims, modeOf } from './aims';
 import type { KeptBranches } from './keptBranches';
-import { type Landing, type LandingSteps, type LandOutcome, wholeOf } from './landing';
+import type { Landing, LandingSteps, LandOutcome } from './landing';
+import type { LandingParts, PlannedPart } from './landingParts';
+import type { MergingUndo } from './mergingUndo';
 import { isLive } from './runMachine';
-import type { AcceptOptions, AcceptOutcome, UndoOutcome } from './taskApi';
+import type { AcceptOptions, AcceptOutcome, UndoOptions, UndoOutcome, UndoPlan } from './taskApi';
 import type { TaskRecords } from './taskRecords';
 import { conflictsLeft } from './unresolved';
 import { type TaskWithWorktree, type WorktreeKeeper, withWorktree } from './worktreeKeeper';
@@ -21,6 +23,8 @@ export interface EndingsDeps {
   readonly repository: Pick<Repository, 'readFiles'>;
   readonly aims: Aims;
   readonly keptBranches: KeptBranches;
+  readonly parts: LandingParts;
+  readonly mergingUndo: MergingUndo;
 }
 
 /**
@@ -54,16 +58,20 @@ export class Endings {
     }
   }
 
-  /** Lands the newest tree; with `expected` only if that is what the user saw. */
+  /**
+   * Lands all of the newest tree that is not rejected and ends the Task, or a selection of it and leaves the Task as it
+   * is; with `expected` only if that is what the user saw.
+   */
   async accept(task: Task, options: AcceptOptions): Promise<AcceptOutcome> {
     return this.from(task, ['open'], 'accept', async (current) => {
       const ready = await this.fresh(current);
-      if (ready.snapshot === undefined) throw nothingToLand(task);
+      if (ready.snapshot === undefined) throw nothingChanged(task);
       const left = await conflictsLeft(this.deps.repository, ready, ready.snapshot.tree);
       if (left.length > 0) return { kind: 'conflict', task: ready, conflicts: left };
       if (modeOf(options) === 'keepBranch') return this.keepBranch(ready, ready.snapshot, options);
-      const { records } = this.deps;
-      const outcome = await this.land(ready, ready.snapshot.tree, options);
+      const { tree } = ready.snapshot;
+      const part = await this.deps.parts.partOf(ready, tree, { mode: modeOf(options), ...options });
+      const outcome = await this.land(ready, part, options);
       switch (outcome.kind) {
         case 'conflict':
           return { kind: 'conflict', task: ready, conflicts: outcome.preview.conflicts };
@@ -78,8 +86,7 @@ export class Endings {
         default:
           return assertNever(outcome);
       }
-      const pending = { to: 'accepted', at: records.now(), landingId: outcome.id } as const;
-      const ended = await this.removeAndEnd({ ...ready, pending });
+      const ended = await this.landed({ ...ready, pending: this.pendingOf(part, outcome.id) });
       const { paths, branch } = outcome;
       const place = branch?.ref === undefined ? {} : { ref: branch.ref };
       const made = branch === undefined ? {} : { commit: branch.to, ...place };
@@ -88,25 +95,15 @@ export class Endings {
   }
 
   /** The acceptance tests have their say before the lock of all Landings is taken, and are only looked up under it. */
-  private async land(task: Task, tree: string, options: AcceptOptions): Promise<LandOutcome> {
-    const { records, landing, aims } = this.deps;
-    const aim = aims.of(task, options);
-    const part = wholeOf(task, tree);
+  private async land(task: Task, part: PlannedPart, options: AcceptOptions): Promise<LandOutcome> {
+    const { landing, aims } = this.deps;
+    const aim = aims.of(task, options, part.isAll);
     if (task.packet.acceptanceTests.length > 0 && options.skipGate !== true) {
       const planned = await landing.plan(task, part, aim);
       const failure = planned.preview.conflicts.length > 0 ? undefined : await aim.gate(planned.tree);
       if (failure !== undefined) return { kind: 'gateFailed', failure };
     }
-    const steps: LandingSteps = {
-      journalled: async (landingId) => {
-        const pending = { to: 'accepted', at: records.now(), landingId } as const;
-        await records.change(task.id, (now) => ({ ...now, pending }));
-      },
-      dropped: async () => {
-        await records.change(task.id, (now) => (now.pending === undefined ? now : withoutPending(now)));
-      },
-    };
-    return landing.land(task, part, aim, { steps, expected: options.expected });
+    return landing.land(task, part, aim, { steps: this.stepsOf(task.id, part), expected: options.expected });
   }
 
   /** The Task's branch stays with the whole change on it, its Worktree goes; the checkout is not written to. */
@@ -131,8 +128,49 @@ export class Endings {
     return { kind: 'kept', task: ended, ref: standing.branch, commit: kept.to };
   }
 
-  async undo(task: Task): Promise<UndoOutcome> {
-    return this.from(task, ['accepted'], 'undo', async (current) => {
+  private pendingOf(
+    { selection, tree, changeBase: base, mode }: PlannedPart,
+    landingId: LandingId,
+  ): NonNullable<Task['pending']> {
+    const at = this.deps.records.now();
+    if (selection === undefined) return { to: 'accepted', at, landingId };
+    return { to: 'open', at, landingId, part: { base, tree, selection, mode } };
+  }
+
+  private stepsOf(id: TaskId, part: PlannedPart): LandingSteps {
+    const { records } = this.deps;
+    return {
+      journalled: async (landingId) => {
+        const pending = this.pendingOf(part, landingId);
+        await records.change(id, (now) => ({ ...now, pending }));
+      },
+      dropped: async () => {
+        await records.change(id, (now) => (now.pending === undefined ? now : withoutPending(now)));
+      },
+    };
+  }
+
+  /** What follows once the files stand: the Task's end, or, after a part, only a line in its record. */
+  private landed(task: Task): Promise<Task> {
+    const { pending } = task;
+    if (pending?.part === undefined || pending.landingId === undefined) return this.removeAndEnd(task);
+    const { landingId: id, at, part } = pending;
+    return this.deps.records.change(
+      task.id,
+      (current) => ({ ...withoutPending(current), landings: [...current.landings, { id, at, part }] }),
+      { type: 'task.changed', state: task.state },
+    );
+  }
+
+  async previewUndo(task: Task): Promise<UndoPlan> {
+    const last = standingLanding(task);
+    expectState(task, statesToUndo(task), 'undo');
+    if (last === undefined) return { task, paths: [], merged: [], conflicts: [] };
+    return { task, landingId: last.id, ...(await this.deps.mergingUndo.plan(last.id)) };
+  }
+
+  async undo(task: Task, { merge = false }: UndoOptions = {}): Promise<UndoOutcome> {
+    return this.from(task, statesToUndo(task), 'undo', async (current) => {
       const last = standingLanding(current);
       if (last === undefined)
         throw new TributaryError('wrongState', `task ${task.id} has no landing to undo`);
@@ -146,13 +184,29 @@ export class Endings {
       );
       if (outcome.kind !== 'undone') {
         const kept = await records.change(task.id, withoutPending);
-        return outcome.kind === 'movedOn'
-          ? { ...outcome, task: kept }
-          : { kind: 'stale', task: kept, paths: outcome.paths };
+        if (outcome.kind === 'movedOn') return { ...outcome, task: kept };
+        return merge ? this.undoMerging(kept, last.id) : { kind: 'stale', task: kept, paths: outcome.paths };
       }
       const undone = await this.markUndone(task.id, last.id);
       return { kind: 'undone', task: await this.reopenUndone(undone), paths: outcome.paths };
     });
+  }
+
+  private async undoMerging(task: Task, landingId: LandingId): Promise<UndoOutcome> {
+    const { records, mergingUndo } = this.deps;
+    const outcome = await mergingUndo.undo(landingId, {
+      journalled: async (undoneBy) => {
+        const pending = { to: 'open', at: records.now(), landingId, undoneBy } as const;
+        await records.change(task.id, (now) => ({ ...now, pending }));
+      },
+      dropped: async () => {
+        await records.change(task.id, (now) => (now.pending === undefined ? now : withoutPending(now)));
+      },
+    });
+    if (outcome.kind !== 'undone') return { ...outcome, task };
+    const undone = await this.markUndone(task.id, landingId, outcome.by);
+    const { paths, merged, kept } = outcome;
+    return { kind: 'undone', task: await this.reopenUndone(undone), paths, merge: { paths: merged, kept } };
   }
 
   async discard(task: Task): Promise<Task> {
@@ -197,25 +251,30 @@ export class Endings {
       if (pending === undefined) return [];
       switch (pending.to) {
         case 'open':
-          return this.reopen(current, pending.landingId);
+          return pending.part === undefined
+            ? this.reopen(current, pending)
+            : this.finishLanding(current, pending);
         case 'discarded':
         case 'closed':
           if (pending.kept !== undefined)
             await this.deps.keptBranches.move(withWorktree(current).branch, pending.kept);
           await this.removeAndEnd(current);
           return [];
-        case 'accepted': {
-          if (pending.landingId === undefined) return [];
-          const finished = await this.deps.landing.finish(pending.landingId);
-          if (finished.strange.length > 0) return finished.strange;
-          if (finished.state === 'undone') await this.deps.records.change(task.id, withoutPending);
-          else await this.removeAndEnd(current);
-          return [];
-        }
+        case 'accepted':
+          return this.finishLanding(current, pending);
         default:
           return assertNever(pending.to);
       }
     });
+  }
+
+  private async finishLanding(task: Task, { landingId }: PendingEnding): Promise<readonly string[]> {
+    if (landingId === undefined) return [];
+    const finished = await this.deps.landing.finish(landingId);
+    if (finished.strange.length > 0) return finished.strange;
+    if (finished.state === 'undone') await this.deps.records.change(task.id, withoutPending);
+    else await this.landed(task);
+    return [];
   }
 
   private async end(task: Task, to: TaskStateName, verb: string): Promise<Task> {
@@ -263,28 +322,30 @@ export class Endings {
   }
 
   /** The second half of an undo or a restore, wherever it was cut off. */
-  private async reopen(task: Task, landingId: LandingId | undefined): Promise<readonly string[]> {
+  private async reopen(task: Task, { landingId, undoneBy }: PendingEnding): Promise<readonly string[]> {
     if (landingId === undefined) {
-      await this.bringBack(task);
+      await (task.state === 'open' ? this.setState(task, 'open') : this.bringBack(task));
       return [];
     }
-    const { records, landing } = this.deps;
-    const finished = await landing.finish(landingId);
+    const { records, landing, mergingUndo } = this.deps;
+    const finished = await (undoneBy === undefined
+      ? landing.finish(landingId)
+      : mergingUndo.finish(landingId, undoneBy));
     if (finished.strange.length > 0) return finished.strange;
     // Cut off before its first write: it never was.
     if (finished.state === 'landed') await records.change(task.id, withoutPending);
-    else await this.reopenUndone(await this.markUndone(task.id, landingId));
+    else await this.reopenUndone(await this.markUndone(task.id, landingId, undoneBy));
     return [];
   }
 
-  private markUndone(id: TaskId, landingId: LandingId): Promise<Task> {
+  private markUndone(id: TaskId, landingId: LandingId, undoneBy?: LandingId): Promise<Task> {
     const { records } = this.deps;
     const undoneAt = records.now();
-    return records.change(id, (now) => ({
-      ...now,
-      landings: now.landings.map((one) => (one.id === landingId ? { ...one, undoneAt } : one)),
-      pending: { to: 'open', at: undoneAt },
-    }));
+    const by = undoneBy === undefined ? {} : { undoneBy };
+    return records.change(id, (now) => {
+      const landings = now.landings.map((one) => (one.id === landingId ? { ...one, undoneAt, ...by } : one));
+      return { ...now, landings, pending: { to: 'open', at: undoneAt } };
+    });
   }
 
   private async bringBack(task: Task): Promise<Task> {
@@ -300,6 +361,8 @@ export class Endings {
 
   /** Once the files are as before, the Task is open again; a Worktree that something stands in the way of comes later. */
   private async reopenUndone(task: Task): Promise<Task> {
+    // One that was open has its Worktree as it stood.
+    if (task.state === 'open') return this.setState(task, 'open');
     try {
       return await this.bringBack(task);
     } catch (error) {
@@ -365,12 +428,18 @@ function withoutPending(task: Task): Task {
   return rest;
 }
 
+/** A Task may be open and have landed in part. */
+function statesToUndo(task: Task): readonly TaskStateName[] {
+  return standingLanding(task)?.part === undefined ? ['accepted'] : ['accepted', 'open'];
+}
+
 /** The Landing that `undo` takes back. */
 export function standingLanding(task: Task): Task['landings'][number] | undefined {
   return task.landings.filter((one) => one.undoneAt === undefined).at(-1);
 }
 
-function nothingToLand(task: Task): TributaryError {
+/** There is no tree yet that differs from the base. */
+export function nothingChanged(task: Task): TributaryError {
   return new TributaryError('wrongState', `task ${task.id} has changed nothing; there is nothing to accept`, {
     details: { taskId: task.id },
   });

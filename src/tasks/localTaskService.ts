@@ -11,7 +11,10 @@ import type { Uncommitted } from '../git/uncommitted';
 import type { Alarm } from '../model/alarm';
 import type { FileChange } from '../model/changes';
 import type { ForeignSetup } from '../model/foreignSetup';
+import type { ReviewMark } from '../model/hunks';
 import type { RunId, TaskId } from '../model/ids';
+import type { LandingSelection } from '../model/landing';
+import type { MarkTargets } from '../model/marks';
 import { baseOf } from '../model/movedBase';
 import type { BoardOverlaps } from '../model/overlap';
 import { type Base, type TaskPacket, taskPacketSchema } from '../model/packet';
@@ -23,16 +26,18 @@ import type { Transcript, TranscriptCursor, TranscriptPart } from '../model/tran
 import type { Store } from '../store/store';
 import { type Aims, modeOf } from './aims';
 import { Chains } from './chains';
-import { type Endings, expectState, standingLanding } from './endings';
+import { type Endings, expectState, nothingChanged, standingLanding } from './endings';
 import { findTask } from './findTask';
 import { draftAfter, FollowUps, hasBegun, instructionAfter } from './followUps';
 import { gateState } from './gate';
 import type { KeptBranches } from './keptBranches';
-import { type Landing, wholeOf } from './landing';
+import type { Landing } from './landing';
 import { plannedBranch } from './landingModes';
+import type { LandingParts } from './landingParts';
 import type { MergingIn } from './mergingIn';
 import type { OverlapFinder } from './overlapFinder';
 import { reconcile } from './reconcile';
+import type { Reviews } from './reviews';
 import { isLive } from './runMachine';
 import type { RunRoad, RunSpec } from './runRoad';
 import type { Scratches } from './scratches';
@@ -53,7 +58,10 @@ import type {
   StreamedEvent,
   TaskChange,
   TaskDraft,
+  TaskHunks,
+  UndoOptions,
   UndoOutcome,
+  UndoPlan,
 } from './taskApi';
 import type { TaskRecords } from './taskRecords';
 import type { TaskService } from './taskService';
@@ -77,6 +85,8 @@ export interface TaskServiceDeps {
   readonly aims: Aims;
   readonly keptBranches: KeptBranches;
   readonly scratches: Scratches;
+  readonly parts: LandingParts;
+  readonly reviews: Reviews;
   readonly verification: Verification;
   readonly mergingIn: MergingIn;
   readonly overlapFinder: OverlapFinder;
@@ -219,6 +229,7 @@ export class LocalTaskService implements TaskService {
       branchesMade: [],
       alarms: [],
       drivers,
+      marks: [],
     }));
     const task = isInPlace ? created : await this.reserved(created);
     const { base } = packet.repository;
@@ -411,26 +422,48 @@ export class LocalTaskService implements TaskService {
     return tree === undefined ? new Uint8Array() : this.deps.changes.patch(base, tree);
   }
 
+  async hunks(id: TaskId, { since = 'base' }: { since?: 'base' | 'review' } = {}): Promise<TaskHunks> {
+    const { task, tree } = await this.sides(id);
+    if (tree === undefined) return { task, files: [] };
+    return { task, tree, files: await this.deps.reviews.files(task, tree, since) };
+  }
+
+  async mark(id: TaskId, targets: MarkTargets, mark: ReviewMark | undefined): Promise<Task> {
+    const { task, tree } = await this.sides(id);
+    if (tree === undefined) throw nothingChanged(task);
+    return this.deps.reviews.mark(task, tree, targets, mark);
+  }
+
   async preview(id: TaskId, wish: LandingWish = {}): Promise<LandingPlan> {
-    refuseUnbuilt(wish);
+    refusePartOfBranch(wish);
     const { task, tree } = await this.sides(id);
     expectState(task, ['open'], 'accept');
     if (tree === undefined) return { task, paths: [], conflicts: [] };
     if (modeOf(wish) === 'keepBranch') return this.deps.keptBranches.plan(withWorktree(task), tree, wish);
-    const aim = this.deps.aims.of(task, wish);
+    const part = await this.deps.parts.partOf(task, tree, { mode: modeOf(wish), ...wish });
+    const aim = this.deps.aims.of(task, wish, part.isAll);
     const planned = await this.deps.drivers.during(task.drivers, () =>
-      this.deps.landing.plan(task, wholeOf(task, tree), aim),
+      this.deps.landing.plan(task, part, aim),
     );
     const left = await conflictsLeft(this.deps.repository, task, tree);
     const { paths } = planned.preview;
     const conflicts = [...planned.preview.conflicts, ...left];
     const branch = plannedBranch(planned, aim);
     const onBranch = branch === undefined ? {} : { branch };
-    return { task, tree, paths, conflicts, gate: gateState(task, planned.tree), ...onBranch };
+    const { leftOut } = part;
+    return {
+      task,
+      tree,
+      paths,
+      conflicts,
+      gate: gateState(task, planned.tree),
+      ...onBranch,
+      ...(isNone(leftOut) ? {} : { leftOut }),
+    };
   }
 
   async accept(id: TaskId, options: AcceptOptions = {}): Promise<AcceptOutcome> {
-    refuseUnbuilt(options);
+    refusePartOfBranch(options);
     return this.deps.endings.accept(await this.current(id), options);
   }
 
@@ -459,8 +492,12 @@ export class LocalTaskService implements TaskService {
     return last === undefined ? [] : this.deps.landing.paths(last.id);
   }
 
-  async undo(id: TaskId): Promise<UndoOutcome> {
-    return this.deps.endings.undo(await this.current(id));
+  async previewUndo(id: TaskId): Promise<UndoPlan> {
+    return this.deps.endings.previewUndo(await this.current(id));
+  }
+
+  async undo(id: TaskId, options: UndoOptions = {}): Promise<UndoOutcome> {
+    return this.deps.endings.undo(await this.current(id), options);
   }
 
   async discard(id: TaskId): Promise<Task> {
@@ -540,8 +577,13 @@ export class LocalTaskService implements TaskService {
   }
 }
 
-/** No surface offers these yet. */
-function refuseUnbuilt({ selection }: LandingWish): void {
-  if (selection === undefined) return;
-  throw new TributaryError('internal', 'only a whole change lands');
+/** A branch that is kept holds all of the change. */
+function refusePartOfBranch({ mode, selection }: LandingWish): void {
+  if (mode !== 'keepBranch' || selection === undefined) return;
+  const problem = 'a branch is kept with the whole change on it, not with a part';
+  throw new TributaryError('badArguments', problem, { details: { problem } });
+}
+
+function isNone({ paths, hunks }: LandingSelection): boolean {
+  return paths.length + hunks.length === 0;
 }

@@ -1,6 +1,8 @@
 import type { HookFailure } from '../git/branchLandings';
+import type { FileChange } from '../model/changes';
 import type { BoardEvent } from '../model/events';
-import type { RunId, TaskId } from '../model/ids';
+import type { Decision, Hunk } from '../model/hunks';
+import type { LandingId, RunId, TaskId } from '../model/ids';
 import type { Conflict, LandingMode, LandingPath, LandingSelection, PlannedCommit } from '../model/landing';
 import type { Unresolved } from '../model/movedBase';
 import type { TaskPacket } from '../model/packet';
@@ -72,10 +74,12 @@ export interface Settled {
 
 export interface LandingPlan {
   readonly task: Task;
-  /** The tree that would land; absent where there is none. */
+  /** The Task's newest tree, of which all or a part would land; absent where there is none. */
   readonly tree?: string;
   readonly paths: readonly LandingPath[];
   readonly conflicts: readonly Conflict[];
+  /** Rejected files and hunks, which therefore do not land; absent: there are none. */
+  readonly leftOut?: LandingSelection;
   /** Of the modes that make commits. */
   readonly branch?: PlannedBranch;
   /** Whether the acceptance tests have to run on what would land; absent where nothing lands. */
@@ -90,6 +94,50 @@ export interface PlannedBranch {
   readonly head: string;
   /** Oldest first; the last one is where it would stand. */
   readonly commits: readonly PlannedCommit[];
+}
+
+/** A hunk with what the user said of it. */
+export interface MarkedHunk extends Hunk {
+  /** Of the hunk, or of its file. */
+  readonly decision?: Decision;
+  readonly isReviewed: boolean;
+  /** Brought by a partial Landing that stands. */
+  readonly isLanded: boolean;
+}
+
+/** A file with what the user said of it; without hunks it changes as a whole or not at all. */
+export interface MarkedFile extends FileChange {
+  readonly hunks: readonly MarkedHunk[];
+  readonly decision?: Decision;
+  /** As it is now, with all its hunks. */
+  readonly isReviewed: boolean;
+  readonly isLanded: boolean;
+}
+
+/** A Task's change, hunk by hunk. */
+export interface TaskHunks {
+  readonly task: Task;
+  /** The tree that the hunks lead to; absent where nothing was changed. */
+  readonly tree?: string;
+  readonly files: readonly MarkedFile[];
+}
+
+/** What `undo` would do. */
+export interface UndoPlan {
+  readonly task: Task;
+  /** The Landing it takes back; absent: there is none. */
+  readonly landingId?: LandingId;
+  /** The files of that Landing. */
+  readonly paths: readonly string[];
+  /** Those that were edited since, and where a merge would keep these edits. */
+  readonly merged: readonly string[];
+  /** Those where no merge can: nothing would be written. */
+  readonly conflicts: readonly Conflict[];
+}
+
+export interface UndoOptions {
+  /** Merge where a landed file was edited since, instead of `stale`. */
+  readonly merge?: boolean;
 }
 
 /** What the user decided on: an acceptance that would land anything else is `stale`. */
@@ -176,7 +224,15 @@ export type ResolveOutcome =
     };
 
 export type UndoOutcome =
-  | { readonly kind: 'undone'; readonly task: Task; readonly paths: readonly string[] }
+  | {
+      readonly kind: 'undone';
+      readonly task: Task;
+      readonly paths: readonly string[];
+      /** Files that keep edits made since, and the folder with their bytes from before the merge. */
+      readonly merge?: { readonly paths: readonly string[]; readonly kept: string };
+    }
+  /** Of a merge; nothing was written. */
+  | { readonly kind: 'conflict'; readonly task: Task; readonly conflicts: readonly Conflict[] }
   | { readonly kind: 'stale'; readonly task: Task; readonly paths: readonly string[] }
   /** The branch no longer stands at the commit that was landed; nothing was written. */
   | ({ readonly kind: 'movedOn'; readonly task: Task } & MovedOn);

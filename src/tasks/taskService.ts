@@ -2,7 +2,9 @@ import type { Disposable } from '../base/disposable';
 import type { Event } from '../base/emitter';
 import type { FileChange } from '../model/changes';
 import type { ForeignSetup } from '../model/foreignSetup';
+import type { ReviewMark } from '../model/hunks';
 import type { RunId, TaskId } from '../model/ids';
+import type { MarkTargets } from '../model/marks';
 import type { BoardOverlaps } from '../model/overlap';
 import type { TaskPacket } from '../model/packet';
 import type { Run } from '../model/run';
@@ -24,7 +26,10 @@ import type {
   StreamedEvent,
   TaskChange,
   TaskDraft,
+  TaskHunks,
+  UndoOptions,
   UndoOutcome,
+  UndoPlan,
 } from './taskApi';
 
 /**
@@ -78,7 +83,12 @@ export interface TaskService {
   /** The same as a patch that git can apply. */
   patch(id: TaskId): Promise<Uint8Array>;
 
-  /** What `accept` would do for the same wish; nothing is written. */
+  /** The same hunk by hunk, with the user's marks; `since: 'review'` only what was not reviewed as it is now. */
+  hunks(id: TaskId, options?: { since?: 'base' | 'review' }): Promise<TaskHunks>;
+  /** Marks files and hunks, or all of the change where neither is named; `undefined` takes marks off. Throws `unknownId`. */
+  mark(id: TaskId, targets: MarkTargets, mark: ReviewMark | undefined): Promise<Task>;
+
+  /** What `accept` would do for the same wish; nothing is written. Throws `unknownId` for what is no part of the change. */
   preview(id: TaskId, wish?: LandingWish): Promise<LandingPlan>;
   /**
    * Merges what the checkout holds now into the Task's Worktree, where conflicts get markers; the ChangeSet counts from
@@ -89,11 +99,17 @@ export interface TaskService {
   resolve(id: TaskId): Promise<ResolveOutcome>;
   /** Which open Tasks touch the same files, and which of those conflict; goes by Snapshots and by the checkout's files. */
   overlaps(): Promise<BoardOverlaps>;
-  /** With `expected`, nothing lands and the outcome is `stale` when something else than the seen preview would. */
+  /**
+   * Lands all that is not rejected and ends the Task, or lands a selection and leaves it open. With `expected`, nothing
+   * lands and the outcome is `stale` when something else than the seen preview would.
+   */
   accept(id: TaskId, options?: AcceptOptions): Promise<AcceptOutcome>;
   /** What `undo` would write back; empty when there is nothing to undo. */
   landedPaths(id: TaskId): Promise<readonly string[]>;
-  undo(id: TaskId): Promise<UndoOutcome>;
+  /** What `undo` would do, with and without a merge; nothing is written. */
+  previewUndo(id: TaskId): Promise<UndoPlan>;
+  /** Takes the newest standing Landing back, byte for byte; of an open Task too, where it brought a part. */
+  undo(id: TaskId, options?: UndoOptions): Promise<UndoOutcome>;
   discard(id: TaskId): Promise<Task>;
   restore(id: TaskId): Promise<Task>;
 

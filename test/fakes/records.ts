@@ -58,6 +58,7 @@ export function makeTask(parts: Partial<Task> = {}): Task {
     gates: [],
     branchesMade: [],
     alarms: [],
+    marks: [],
     ...parts,
   };
 }

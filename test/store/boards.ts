@@ -123,6 +123,7 @@ export function newTask(id: TaskId, over: Partial<Task> = {}): Task {
       landings: [],
       branchesMade: [],
       alarms: [],
+      marks: [],
     }),
     ...over,
   };

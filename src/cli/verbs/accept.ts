@@ -5,22 +5,25 @@ import { conflicting, gateRefusal, hookRefusal, keptOutcome, landedOutcome, plan
 import { describe } from '../messages';
 import { taskData } from '../records';
 import type { Outcome } from '../report';
+import { resolveSelection } from '../selection';
 import { taskOf, type VerbRunner } from '../verbContext';
 
 export const accept: VerbRunner<AcceptCommand> = async (command, context) => {
   const { tasks, report, interruption } = context;
   const { isDryRun, mode = 'apply', message, skipGate } = command;
   const { id } = await taskOf(command.target, context);
-  const wish: AcceptOptions = { mode, ...(message === undefined ? {} : { message }) };
+  const named = command.selection;
+  const part = named === undefined ? {} : { selection: resolveSelection(await tasks.hunks(id), named) };
+  const wish: AcceptOptions = { mode, ...part, ...(message === undefined ? {} : { message }) };
   const plan = await tasks.preview(id, wish);
   report.say(planText(plan, { mode, skipGate: skipGate === true }));
   if (plan.conflicts.length > 0) return conflicting(plan.task, plan.conflicts);
   if (isDryRun) {
     const text = 'No conflict. Nothing was written (--dry-run).\n';
-    const { task, paths, branch, gate } = plan;
+    const { task, paths, branch, gate, leftOut } = plan;
     return {
       exitCode: 0,
-      data: { outcome: 'preview', mode, task: taskData(task), paths, branch, gate },
+      data: { outcome: 'preview', mode, task: taskData(task), paths, branch, gate, leftOut },
       text,
     };
   }

@@ -1,6 +1,7 @@
 import { toTributaryError } from '../../base/errors';
 import { alarmHeadline, alarmLines } from '../../model/alarm';
 import type { FileChange } from '../../model/changes';
+import type { LandedPart } from '../../model/landing';
 import { baseText } from '../../model/packet';
 import { plainLine, plainText } from '../../model/plainText';
 import type { Run } from '../../model/run';
@@ -26,6 +27,7 @@ export const show: VerbRunner<TargetCommand> = async ({ target, dismissesAlarms 
     section('Set-up', task.setup === undefined ? [] : setupRows(task.setup), context.paint),
     run === undefined ? '' : answerText(run, context.paint),
     files === undefined ? '' : section('Files', files.map(fileText), context.paint),
+    section('Landed and standing', landedRows(task), context.paint),
     section(
       'Messages not sent yet',
       task.messages.map(({ text }) => plainLine(text)),
@@ -92,6 +94,23 @@ function alarmText(task: Task, paint: Paint): string {
   if (rows.length === 0) return '';
   const seen = `If all of this was you: tributary show ${plainLine(task.slug)} --dismiss-alarms`;
   return section('Alarms', [...rows, seen], paint);
+}
+
+/** What `undo` can take back, the last first. */
+function landedRows(task: Task): string[] {
+  const standing = task.landings.filter((landing) => landing.undoneAt === undefined);
+  return standing
+    .map(
+      ({ at, part }) =>
+        `${at} ${part === undefined ? (standing.length > 1 ? 'the rest' : 'the whole change') : partText(part)}`,
+    )
+    .reverse();
+}
+
+function partText({ selection: { paths, hunks } }: LandedPart): string {
+  const count = (number: number, word: string): string[] =>
+    number === 0 ? [] : [`${number} ${word}${number === 1 ? '' : 's'}`];
+  return `a part: ${[...count(paths.length, 'file'), ...count(hunks.length, 'hunk')].join(', ')}`;
 }
 
 function answerText(run: Run, paint: Paint): string {

@@ -1,30 +1,47 @@
 import { plainLine } from '../../model/plainText';
-import type { UndoOutcome } from '../../tasks/taskApi';
-import type { TargetCommand } from '../arguments';
+import type { Task } from '../../model/task';
+import type { UndoOutcome, UndoPlan } from '../../tasks/taskApi';
+import type { UndoCommand } from '../arguments';
 import { describe } from '../messages';
 import { taskData } from '../records';
 import type { Outcome } from '../report';
+import { conflictText } from '../texts';
 import { taskOf, type VerbRunner } from '../verbContext';
 
-export const undo: VerbRunner<TargetCommand> = async ({ target }, context) => {
+export const undo: VerbRunner<UndoCommand> = async ({ target, isMerge, isDryRun }, context) => {
   const { id } = await taskOf(target, context);
+  if (isDryRun) return planned(await context.tasks.previewUndo(id), isMerge);
   context.interruption.begin('files');
-  const outcome = await context.tasks.undo(id);
-  if (outcome.kind === 'movedOn') return movedOn(outcome);
-  const { kind, task, paths } = outcome;
-  const data = { outcome: kind, task: taskData(task), paths };
-  if (kind === 'stale') {
-    const edited = `edited since they were accepted: ${paths.map(plainLine).join(', ')}`;
-    const error = describe('stale', edited, task.slug);
-    const hint = 'Put your later edits aside (commit or copy them), then undo again.';
-    return { exitCode: 3, data, error: { ...error, hint } };
+  const outcome = await context.tasks.undo(id, { merge: isMerge });
+  switch (outcome.kind) {
+    case 'movedOn':
+      return movedOn(outcome);
+    case 'stale':
+      return edited(outcome.task, outcome.paths);
+    case 'conflict':
+      return conflicting(outcome.task, outcome.conflicts);
+    case 'undone':
+      return undone(outcome);
   }
+};
+
+function undone({ task, paths, merge }: Extract<UndoOutcome, { kind: 'undone' }>): Outcome {
   const slug = plainLine(task.slug);
   const place =
     task.worktreePath === undefined ? '' : ` Its worktree is back: ${plainLine(task.worktreePath)}`;
-  const count = `${paths.length} ${paths.length === 1 ? 'path is' : 'paths are'} as before.`;
-  return { exitCode: 0, data, text: `Undone ${slug}: ${count}${place}\n` };
-};
+  const merged = merge?.paths ?? [];
+  const before = paths.length - merged.length;
+  const count = `${before} ${before === 1 ? 'path is' : 'paths are'} as before.`;
+  const kept =
+    merge === undefined || merged.length === 0
+      ? ''
+      : `Merged with your edits: ${merged.map(plainLine).join(', ')}\nAs they were before the merge: ${plainLine(merge.kept)}\n`;
+  return {
+    exitCode: 0,
+    data: { outcome: 'undone', task: taskData(task), paths, ...(merge === undefined ? {} : { merge }) },
+    text: `Undone ${slug}: ${count}${place}\n${kept}`,
+  };
+}
 
 /** What was committed since, or another branch, is never written over. */
 function movedOn({ task, commit, ref, why }: Extract<UndoOutcome, { kind: 'movedOn' }>): Outcome {
@@ -46,4 +63,35 @@ function movedOn({ task, commit, ref, why }: Extract<UndoOutcome, { kind: 'moved
     data: { outcome: 'movedOn', task: taskData(task), commit, ref, why },
     error: { ...describe('stale', detail, task.slug), hint },
   };
+}
+
+function planned({ task, paths, merged, conflicts }: UndoPlan, isMerge: boolean): Outcome {
+  const stale = [...merged, ...conflicts.map((conflict) => conflict.path)];
+  if (!isMerge && stale.length > 0) return edited(task, stale);
+  if (conflicts.length > 0) return conflicting(task, conflicts);
+  const rows = paths.map(
+    (path) => `  ${plainLine(path)}${merged.includes(path) ? ' (merged with your edits)' : ''}`,
+  );
+  return {
+    exitCode: 0,
+    data: { outcome: 'preview', task: taskData(task), paths, merged },
+    text: `Undo would write:\n${rows.join('\n')}\nNothing was written (--dry-run).\n`,
+  };
+}
+
+function edited(task: Task, paths: readonly string[]): Outcome {
+  const error = describe(
+    'stale',
+    `edited since they were accepted: ${paths.map(plainLine).join(', ')}`,
+    task.slug,
+  );
+  const hint = `Put your later edits aside (commit or copy them), then undo again; or keep them: tributary undo ${plainLine(task.slug)} --merge`;
+  return { exitCode: 3, data: { outcome: 'stale', task: taskData(task), paths }, error: { ...error, hint } };
+}
+
+function conflicting(task: Task, conflicts: UndoPlan['conflicts']): Outcome {
+  const error = describe('conflict', conflicts.map(conflictText).join('\n'), task.slug);
+  const hint = 'Put your edits of these files aside (commit or copy them), then undo again.';
+  const data = { outcome: 'conflict', task: taskData(task), conflicts };
+  return { exitCode: 3, data, error: { ...error, hint } };
 }

@@ -50,12 +50,13 @@ export const undo: Command = {
       await context.dialogs.say('warning', message);
       return;
     }
+    const edited = outcome.kind === 'stale' ? outcome.paths : outcome.conflicts.map(({ path }) => path);
     await context.dialogs.say(
       'warning',
       vscode.l10n.t(
         'Not undone: edited since "{0}" was accepted: {1}. Put these edits aside, then undo again.',
         name,
-        outcome.paths.map(plainLine).join(', '),
+        edited.map(plainLine).join(', '),
       ),
     );
   },

@@ -88,7 +88,7 @@ describe('command line arguments', () => {
       ['--json', 'list'],
       { kind: 'command', command: { verb: 'list', isJson: true } },
     ],
-    ...(['show', 'diff', 'discard', 'restore', 'undo', 'stop'] as const).map(
+    ...(['show', 'diff', 'discard', 'restore', 'stop'] as const).map(
       (verb) =>
         [
           `${verb} TASK`,
@@ -108,6 +108,52 @@ describe('command line arguments', () => {
       'accept --dry-run',
       ['accept', 'fix-it', '--dry-run'],
       { kind: 'command', command: { verb: 'accept', target: 'fix-it', isJson: false, isDryRun: true } },
+    ],
+    [
+      'accept of files and hunks',
+      ['accept', 'fix-it', '--path', 'a b', '--hunk', 'ab12', '--hunk=cd34'],
+      {
+        kind: 'command',
+        command: {
+          verb: 'accept',
+          target: 'fix-it',
+          isJson: false,
+          isDryRun: false,
+          selection: { paths: ['a b'], hunks: ['ab12', 'cd34'] },
+        },
+      },
+    ],
+    [
+      'hunks --since-review',
+      ['hunks', 'fix-it', '--since-review'],
+      { kind: 'command', command: { verb: 'hunks', target: 'fix-it', isJson: false, sinceReview: true } },
+    ],
+    [
+      'mark --as',
+      ['mark', 'fix-it', '--path', 'a', '--as', 'reject'],
+      {
+        kind: 'command',
+        command: {
+          verb: 'mark',
+          target: 'fix-it',
+          isJson: false,
+          selection: { paths: ['a'], hunks: [] },
+          mark: 'reject',
+        },
+      },
+    ],
+    [
+      'mark --as none, of the whole change',
+      ['mark', 'fix-it', '--as', 'none'],
+      { kind: 'command', command: { verb: 'mark', target: 'fix-it', isJson: false } },
+    ],
+    [
+      'undo --merge --dry-run',
+      ['undo', 'fix-it', '--merge', '--dry-run'],
+      {
+        kind: 'command',
+        command: { verb: 'undo', target: 'fix-it', isJson: false, isMerge: true, isDryRun: true },
+      },
     ],
     ['--help', ['--help'], { kind: 'help' }],
     ['help', ['help'], { kind: 'help' }],

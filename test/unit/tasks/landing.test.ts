@@ -46,6 +46,7 @@ class MemoryCheckout {
       sweep: async () => undefined,
       foldersOf: async () => [],
       putFolders: async () => undefined,
+      stageUndo: () => assert.fail('not asked here'),
       putSide: async (_checkout, path, side) => {
         const index = this.puts;
         this.puts += 1;
