@@ -130,6 +130,37 @@ describe('landing a part of a Task', () => {
     assert.equal(await repo.read('a.txt'), users(expected));
   });
 
+  it('a part lands by every mode that commits, with what had landed in the files only, and each undo takes one back', async () => {
+    const isEnded = async (mode: 'commit' | 'merge' | 'rebase', hunks?: string[]): Promise<string> => {
+      const part = hunks === undefined ? {} : { selection: { paths: [], hunks } };
+      const outcome = await core.tasks.accept(task.id, { mode, ...part });
+      assert.equal(outcome.kind, 'landed');
+      return outcome.task.state;
+    };
+    await repo.git('config', 'user.name', 'Ada');
+    await repo.git('config', 'user.email', 'ada@example.invalid');
+    const head = async (): Promise<string> => repo.git('show', 'HEAD:a.txt');
+    await core.tasks.accept(task.id, { selection: { paths: [], hunks: [await idOf('two')] } });
+    assert.equal(await isEnded('rebase', [await idOf('six')]), 'open');
+    const both = text.replace('line 6\n', 'six\n').replace('line 2\n', 'two\n');
+    assert.equal(await head(), both);
+    assert.equal(await repo.read('a.txt'), users(both));
+    assert.equal(await isEnded('merge'), 'accepted');
+    assert.equal(await head(), agents);
+    assert.equal(await repo.read('a.txt'), users(agents));
+    for (const expected of [both, text]) {
+      const undone = await core.tasks.undo(task.id);
+      assert.equal(undone.kind, 'undone');
+      assert.equal(await head(), expected);
+    }
+    assert.equal((await core.tasks.undo(task.id)).kind, 'undone');
+    assert.deepEqual(await fingerprint(repo.root).then(({ files }) => files), before['files']);
+    await assert.rejects(
+      core.tasks.accept(task.id, { mode: 'keepBranch', selection: { paths: ['a.txt'], hunks: [] } }),
+      { code: 'badArguments' },
+    );
+  });
+
   it('undo of a part is byte for byte, or stale, also after the Worktree went on', async () => {
     await core.tasks.accept(task.id, { selection: { paths: ['sub/new.txt'], hunks: [await idOf('two')] } });
     await inWorktree('something else\n');
