@@ -134,7 +134,8 @@ export const composeCore: ComposeCore = async (ports) => {
     logger,
     endLeftovers,
   });
-  const gate = new LandingGate({ records, store, scratches, verifier, commandEnv });
+  const alarms = new Alarms({ records, store, ...parts, logger, newId: randomUUID });
+  const gate = new LandingGate({ records, store, scratches, alarms, verifier, commandEnv });
   const modes = new GitLandingModes(parts);
   const landing = new Landing({ merges: parts.merges, modes, store, now: () => records.now() });
   const aims = new Aims({ branches: parts.branches, keeper, gate });
@@ -151,7 +152,6 @@ export const composeCore: ComposeCore = async (ports) => {
     parts: landingParts,
     mergingUndo,
   });
-  const alarms = new Alarms({ records, store, ...parts, logger, newId: randomUUID });
   const supervisor = new RunSupervisor({
     alarms,
     kit,

@@ -1,3 +1,4 @@
+import { toTributaryError } from '../base/errors';
 import type { Logger } from '../base/logger';
 import type { ContentDrivers } from '../git/contentDrivers';
 import type { Drift, OwnNames, Surroundings } from '../git/drift';
@@ -6,6 +7,7 @@ import type { RunId } from '../model/ids';
 import type { Task } from '../model/task';
 import type { NewEntry } from '../model/transcript';
 import type { Store } from '../store/store';
+import { movesOf, type OwnMove, unexplained } from './ownMoves';
 import type { TaskRecords } from './taskRecords';
 
 export interface AlarmsDeps {
@@ -26,6 +28,9 @@ export interface CommandOf {
 
 /** Changes listed in one alarm; a `git gc` of a script can touch thousands. */
 const maxChanges = 50;
+
+/** Landings that are asked what they moved. */
+const maxLandings = 10;
 
 /**
  * Compares what no command of an agent may change before and after each of them. Who changed it cannot be told:
@@ -55,8 +60,14 @@ export class Alarms {
     return { result, ...(told.length === 0 ? {} : { alarm: told.join('\n') }) };
   }
 
+  /** `around` for Checks, which belong to no conversation: the Run whose work they judge takes the note. */
+  aroundChecks(task: Task, runId: RunId): <T>(command: string, body: () => Promise<T>) => Promise<T> {
+    const append = (entry: NewEntry): Promise<void> => this.noteIn(task, runId, entry);
+    return async (command, body) => (await this.around({ task, runId, append }, command, body)).result;
+  }
+
   /** Takes a note in a transcript that is closed already; one that was never begun takes none. */
-  async noteIn(task: Task, runId: RunId, entry: NewEntry): Promise<void> {
+  private async noteIn(task: Task, runId: RunId, entry: NewEntry): Promise<void> {
     try {
       const writer = await this.deps.store.transcripts.reopen(task.id, runId);
       try {
@@ -90,7 +101,10 @@ export class Alarms {
     const nobody: OwnNames = { worktrees: new Set(), branches: new Set() };
     const any = drift.compare(before, after, nobody);
     if (any.changes.length === 0 && any.newBranches.length === 0) return [];
-    const { changes, newBranches } = drift.compare(before, after, await this.own(of.task, [before, after]));
+    const own = await this.own(of.task, [before, after]);
+    const found = drift.compare(before, after, own);
+    const { newBranches } = found;
+    const changes = unexplained(found.changes, own.moves);
     if (newBranches.length === 0) return changes;
     // Agents may make branches; from now on this one is the Task's.
     await records.change(of.task.id, (task) => ({
@@ -103,7 +117,10 @@ export class Alarms {
   }
 
   /** Read afterwards, so that Tasks that began meanwhile, and branches they made, are known. */
-  private async own(task: Task, looks: readonly Surroundings[]): Promise<OwnNames> {
+  private async own(
+    task: Task,
+    looks: readonly Surroundings[],
+  ): Promise<OwnNames & { readonly moves: readonly OwnMove[] }> {
     const { store } = this.deps;
     const [{ tasks }, listed] = await Promise.all([store.tasks.list(), store.worktrees.list()]);
     const worktrees = new Set(listed.map(({ path }) => path));
@@ -117,7 +134,20 @@ export class Alarms {
       const isUsers = refs.some((one) => one.ref === ref && !worktrees.has(one.folder));
       if (isOthers && !isUsers) branches.add(ref);
     }
-    return { worktrees, branches };
+    return { worktrees, branches, moves: await this.moves(tasks) };
+  }
+
+  /** What the newest Landings did to branches: any process may have made one meanwhile. */
+  private async moves(tasks: readonly Task[]): Promise<readonly OwnMove[]> {
+    const ids = tasks.flatMap(({ landings, pending }) => [
+      ...landings.slice(-maxLandings).map(({ id }) => id),
+      ...(pending?.landingId === undefined ? [] : [pending.landingId]),
+    ]);
+    const newest = [...new Set(ids)].sort().slice(-maxLandings);
+    const records = await Promise.all(
+      newest.map((id) => this.deps.store.journal.load(id).catch(unlessUnknown)),
+    );
+    return records.flatMap((record) => (record === undefined ? [] : movesOf(record)));
   }
 
   /** Filters and merge drivers that came or changed since the Task began and that nobody was told of yet. */
@@ -156,4 +186,10 @@ export class Alarms {
     await append({ type: 'note', code: 'alarm', text: `${text}${by}` });
     return `[alarm] ${text}\nThe user has been told. If the command did it, do not do so again and do not try to put it right: say it under BLOCKERS.`;
   }
+}
+
+/** A journal that has gone moves nothing any more. */
+function unlessUnknown(error: unknown): undefined {
+  if (toTributaryError(error).code !== 'unknownId') throw error;
+  return undefined;
 }

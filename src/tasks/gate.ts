@@ -4,6 +4,7 @@ import type { Gate, Task } from '../model/task';
 import type { Check } from '../model/verdict';
 import type { Store } from '../store/store';
 import type { Verifier } from '../verify/verifier';
+import type { Alarms } from './alarms';
 import type { Scratches } from './scratches';
 import type { TaskRecords } from './taskRecords';
 
@@ -11,6 +12,7 @@ export interface LandingGateDeps {
   readonly records: TaskRecords;
   readonly store: Pick<Store, 'transcripts'>;
   readonly scratches: Scratches;
+  readonly alarms: Alarms;
   readonly verifier: Verifier;
   readonly commandEnv: (task: Task, runId: string) => Readonly<Record<string, string>>;
 }
@@ -62,6 +64,7 @@ export class LandingGate {
         ...(await this.deps.verifier.runChecks({
           tests: task.packet.acceptanceTests,
           root,
+          around: this.deps.alarms.aroundChecks(task, runId),
           env: this.deps.commandEnv(task, runId),
           signal: signal ?? new AbortController().signal,
           outDirectory: this.deps.store.transcripts.outDirectory(task.id, runId),

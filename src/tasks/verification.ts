@@ -6,7 +6,6 @@ import type { RunId } from '../model/ids';
 import { baseOf } from '../model/movedBase';
 import type { Run } from '../model/run';
 import { currentVerdict, openFindings, type Task } from '../model/task';
-import type { NewEntry } from '../model/transcript';
 import type { Check, Finding, Verdict } from '../model/verdict';
 import type { Store } from '../store/store';
 import type { JudgeInput, Verifier } from '../verify/verifier';
@@ -136,18 +135,11 @@ export class Verification {
         env: this.deps.commandEnv(task, runId ?? task.id),
         signal,
         outDirectory,
-        ...(runId === undefined ? {} : { around: this.around(task, runId) }),
+        ...(runId === undefined ? {} : { around: this.deps.alarms.aroundChecks(task, runId) }),
       });
     } finally {
       await this.deps.keeper.putBack(withWorktree(task), place.treeAtStart);
     }
-  }
-
-  /** Checks belong to no conversation: the Run whose work they judge takes the note. */
-  private around(task: Task, runId: RunId): <T>(command: string, body: () => Promise<T>) => Promise<T> {
-    const { alarms } = this.deps;
-    const append = (entry: NewEntry): Promise<void> => alarms.noteIn(task, runId, entry);
-    return async (command, body) => (await alarms.around({ task, runId, append }, command, body)).result;
   }
 
   private async diff(task: Task, tree: string): Promise<{ patch: string; files: readonly string[] }> {
