@@ -21,6 +21,7 @@ import { endLeftovers } from './process/leftovers';
 import { runCommand } from './process/runCommand';
 import { openStore } from './store/openStore';
 import type { StoreProblem } from './store/store';
+import { systemEvery } from './store/ticker';
 import { Aims } from './tasks/aims';
 import { Alarms } from './tasks/alarms';
 import { Endings } from './tasks/endings';
@@ -211,6 +212,7 @@ export const composeCore: ComposeCore = async (ports) => {
     clock,
     delay,
     endLeftovers,
+    every: systemEvery,
     events,
   });
   return { repository: facts, tasks, dispose: () => tasks.dispose() };

@@ -73,14 +73,32 @@ export interface UndoCommand extends Common {
 }
 
 export interface TargetCommand extends Common {
-  readonly verb: 'show' | 'diff' | 'merge-in' | 'discard' | 'restore' | 'stop';
+  readonly verb: 'show' | 'diff' | 'merge-in' | 'discard' | 'stop';
   readonly target: string;
   /** Of `show`. */
   readonly dismissesAlarms?: true;
 }
 
+export interface RestoreCommand extends Common {
+  readonly verb: 'restore';
+  readonly target: string;
+  /** An earlier state of an open Task; `run` is an id or its beginning. */
+  readonly point?: { readonly snapshot: number } | { readonly run: string; readonly turn: number };
+}
+
 export interface ListCommand extends Common {
-  readonly verb: 'list' | 'conflicts';
+  readonly verb: 'list' | 'conflicts' | 'worktrees';
+}
+
+export interface SweepCommand extends Common {
+  readonly verb: 'sweep';
+  readonly isDryRun: boolean;
+  readonly olderThanDays?: number;
+}
+
+export interface DoctorCommand extends Common {
+  readonly verb: 'doctor';
+  readonly isFixing: boolean;
 }
 
 export type Command =
@@ -91,7 +109,10 @@ export type Command =
   | MarkCommand
   | UndoCommand
   | TargetCommand
-  | ListCommand;
+  | RestoreCommand
+  | ListCommand
+  | SweepCommand
+  | DoctorCommand;
 
 /** What a command line asks for. `usage`: it cannot be understood; `hint` says how to mend it. */
 export type Invocation =
@@ -216,6 +237,8 @@ function checkOptions(line: Line, verb: Verb): void {
   }
   if (line.options.has('verify') && line.options.has('no-verify'))
     throw new UsageProblem('--verify and --no-verify exclude each other', `Keep one of them. ${usage}`);
+  if (line.options.has('turn') && line.options.has('snapshot'))
+    throw new UsageProblem('--turn and --snapshot exclude each other', `Keep one of them. ${usage}`);
   if (line.options.has('base') && line.options.has('with-uncommitted'))
     throw new UsageProblem(
       '--with-uncommitted starts from HEAD, so it excludes --base',
@@ -250,8 +273,24 @@ function commandOf(line: Line, verb: Verb, operands: readonly string[]): Command
   switch (verb) {
     case 'list':
     case 'conflicts':
+    case 'worktrees':
       noOperand(verb, operands);
       return { ...common, verb };
+    case 'sweep': {
+      noOperand(verb, operands);
+      const olderThanDays = numberOf(line, 'older-than', verb);
+      return {
+        ...common,
+        verb,
+        isDryRun: has('dry-run'),
+        ...(olderThanDays === undefined ? {} : { olderThanDays }),
+      };
+    }
+    case 'doctor':
+      noOperand(verb, operands);
+      return { ...common, verb, isFixing: has('fix') };
+    case 'restore':
+      return { ...common, verb, target: operandOf(verb, operands), ...pointOf(line, verb) };
     case 'run':
       return {
         ...forAgents,
@@ -341,6 +380,24 @@ function markOf(verb: Verb, text: string | undefined): { mark?: ReviewMark } {
   if (mark.success) return { mark: mark.data };
   const problem = text === undefined ? '--as is missing' : `"${text}" is no mark`;
   throw new UsageProblem(problem, `Marks: accept, reject, reviewed, none. Usage: ${usageLine(verb)}`);
+}
+
+/** The earlier state that `--turn` or `--snapshot` names. */
+function pointOf(line: Line, verb: Verb): Pick<RestoreCommand, 'point'> {
+  const snapshot = numberOf(line, 'snapshot', verb);
+  if (snapshot !== undefined) return { point: { snapshot } };
+  const text = line.options.get('turn')?.[0]?.value;
+  if (text === undefined) return {};
+  const [, run, turn] = /^(.+):(\d{1,9})$/.exec(text.trim()) ?? [];
+  if (run !== undefined) return { point: { run, turn: Number(turn) } };
+  throw new UsageProblem(`--turn needs RUN:N, not "${text}"`, `Usage: ${usageLine(verb)}`);
+}
+
+function numberOf(line: Line, name: FlagName, verb: Verb): number | undefined {
+  const text = line.options.get(name)?.[0]?.value?.trim();
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageProblem(`--${name} needs a whole number, not "${text}"`, `Usage: ${usageLine(verb)}`);
 }
 
 /** What the flags for making a worktree ready say. */

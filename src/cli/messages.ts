@@ -151,7 +151,7 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
   },
   worktreeFailed: {
     text: 'The worktree could not be made or taken away',
-    hint: 'The reason is above. Nothing ran anywhere else, and nothing was deleted; try again once it is set right.',
+    hint: 'The reason is above. Nothing ran anywhere else, and nothing was deleted; try again once it is set right. "tributary doctor" says what is wrong with worktrees.',
     exitCode: 1,
     isSaidByDetail: true,
   },
@@ -221,7 +221,7 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
   },
   corruptFile: {
     text: 'A record on disk cannot be read; it was kept, not deleted',
-    hint: 'The path is above. The other Tasks are not affected.',
+    hint: 'The path is above. The other Tasks are not affected. "tributary doctor" lists what cannot be read.',
     exitCode: 1,
   },
   notADemoObjective: {

@@ -21,6 +21,8 @@ export function taskData(task: Task): Readonly<Record<string, unknown>> {
     setup: task.setup,
     createdAt: task.createdAt,
     changedAt: task.changedAt,
+    endedAt: task.endedAt,
+    expiredAt: task.expiredAt,
     snapshot: task.snapshot,
     mergedIn: task.movedBases.at(-1),
     unresolved: task.unresolved,
@@ -60,6 +62,8 @@ export function stepLine(task: Task, verb: string): string {
 export function nextSteps(task: Task): string[] {
   const line = (verb: string): string => stepLine(task, verb);
   if (task.runs.some(isLive)) return [line('stop')];
+  // Nothing of it is left that could come back.
+  if (task.expiredAt !== undefined) return [];
   switch (task.state) {
     case 'accepted':
       return [line('undo')];

@@ -29,6 +29,10 @@ export type FlagName =
   | 'as'
   | 'since-review'
   | 'merge'
+  | 'fix'
+  | 'older-than'
+  | 'turn'
+  | 'snapshot'
   | 'help'
   | 'version';
 
@@ -112,6 +116,13 @@ export const flags: Readonly<Record<FlagName, FlagSyntax>> = {
   as: { value: 'MARK', help: 'accept, reject, reviewed, or none to take marks off.' },
   'since-review': { help: 'Only what changed since you marked it as reviewed.' },
   merge: { help: 'Where you edited a file since it was accepted, keep your edits and take out the rest.' },
+  fix: { help: 'Mend what is ours to mend, one by one.' },
+  'older-than': {
+    value: 'DAYS',
+    help: 'Keep what ended less than so many days ago (default, and at least: 30).',
+  },
+  turn: { value: 'RUN:N', help: 'What stood after Turn N of a Run (0: before the Run).' },
+  snapshot: { value: 'N', help: 'The snapshot of that number (0: the base); "tributary show" lists them.' },
   help: { short: 'h', help: 'Show help.' },
   version: { short: 'V', help: 'Show the version.' },
 };
@@ -134,6 +145,9 @@ export const verbs = [
   'undo',
   'stop',
   'resume',
+  'worktrees',
+  'sweep',
+  'doctor',
 ] as const;
 export type Verb = (typeof verbs)[number];
 
@@ -236,7 +250,12 @@ export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
     flags: [],
     summary: 'Put a Task away; a snapshot is kept so that it can be restored.',
   },
-  restore: { operand: 'TASK', flags: [], summary: 'Bring a discarded Task and its worktree back.' },
+  restore: {
+    operand: 'TASK',
+    flags: ['turn', 'snapshot'],
+    summary: 'Bring a discarded Task back, or put the worktree of an open one to an earlier state.',
+    more: 'With --turn or --snapshot: what stands there is recorded first, so that it can be taken back.',
+  },
   undo: {
     operand: 'TASK',
     flags: ['merge', 'dry-run'],
@@ -252,6 +271,20 @@ export const verbSyntax: Readonly<Record<Verb, VerbSyntax>> = {
     operand: 'TASK',
     flags: agentFlags,
     summary: 'Go on with the last Run of a Task that was stopped, interrupted or failed.',
+  },
+  worktrees: {
+    flags: [],
+    summary: 'List the worktrees of Tasks: state, size, last use, whether anything is changed.',
+  },
+  sweep: {
+    flags: ['dry-run', 'older-than'],
+    summary: 'Remove what nobody needs: idle worktrees without changes, what was kept of old Tasks.',
+    more: 'Nothing of an open Task is lost: a worktree without changes comes back when its Task goes on.\nWhat an accepted or discarded Task kept (snapshots, ignored files, its undo) goes after 30 days; its record and transcripts stay.',
+  },
+  doctor: {
+    flags: ['fix'],
+    summary: 'Say what is wrong with worktrees, records and refs of Tasks; --fix mends it.',
+    more: 'Without --fix nothing is changed. Exit code: 0 when nothing is wrong, or all of it was mended.',
   },
 };
 

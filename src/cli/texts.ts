@@ -25,6 +25,15 @@ export function ageText(at: string, now: Date): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+/** A size as people read it; `>` where not all of it was counted. */
+export function sizeText({ bytes, isWhole }: { bytes: number; isWhole: boolean }): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1_000 && unit < units.length - 1; unit += 1) value /= 1_000;
+  const text = unit === 0 || value >= 100 ? Math.round(value).toString() : value.toFixed(1);
+  return `${isWhole ? '' : '>'}${text} ${units[unit]}`;
+}
+
 export function usageText({ requests, input, output, cacheRead, cacheWrite }: Usage): string {
   const cached = cacheRead + cacheWrite > 0 ? ` (+${cacheRead} from cache, ${cacheWrite} to cache)` : '';
   return `${requests} ${requests === 1 ? 'request' : 'requests'}, ${input} tokens in${cached}, ${output} out`;

@@ -5,6 +5,7 @@ import { accept } from './verbs/accept';
 import { conflicts } from './verbs/conflicts';
 import { diff } from './verbs/diff';
 import { discard } from './verbs/discard';
+import { doctor } from './verbs/doctor';
 import { fix } from './verbs/fix';
 import { hunks } from './verbs/hunks';
 import { list } from './verbs/list';
@@ -16,10 +17,12 @@ import { resume } from './verbs/resume';
 import { run } from './verbs/run';
 import { show } from './verbs/show';
 import { stop } from './verbs/stop';
+import { sweep } from './verbs/sweep';
 import { undo } from './verbs/undo';
 import { verify } from './verbs/verify';
+import { worktrees } from './verbs/worktrees';
 
-const byTarget = { 'merge-in': mergeIn, show, diff, discard, restore, stop };
+const byTarget = { 'merge-in': mergeIn, show, diff, discard, stop };
 const byAgents = { verify, fix, resume, resolve };
 
 /** The one table of verbs. */
@@ -31,6 +34,14 @@ export function perform(command: Command, context: VerbContext): Promise<Outcome
       return list(command, context);
     case 'conflicts':
       return conflicts(command, context);
+    case 'worktrees':
+      return worktrees(command, context);
+    case 'sweep':
+      return sweep(command, context);
+    case 'doctor':
+      return doctor(command, context);
+    case 'restore':
+      return restore(command, context);
     case 'accept':
       return accept(command, context);
     case 'hunks':

@@ -1,6 +1,7 @@
 import type { ForeignSetup } from '../model/foreignSetup';
 import type { RunCommand } from '../process/runCommand';
 import { type BranchLandings, GitBranchLandings } from './branchLandings';
+import { type Care, GitCare } from './care';
 import { type Changes, GitChanges } from './changes';
 import { type ContentDrivers, GitContentDrivers } from './contentDrivers';
 import { type Drift, GitDrift } from './drift';
@@ -45,6 +46,7 @@ export interface RepositoryGit {
   readonly provision: Provision;
   readonly drivers: ContentDrivers;
   readonly drift: Drift;
+  readonly care: Care;
   readonly foreignSetups: () => Promise<readonly ForeignSetup[]>;
 }
 
@@ -75,6 +77,7 @@ export function createGit(
     provision: new GitProvision({ git, facts }),
     drivers,
     drift: new GitDrift({ git, facts }),
+    care: new GitCare({ git, facts, withGitLock: deps.withGitLock }),
     foreignSetups: () => findForeignSetups(facts),
   };
 }

@@ -6,19 +6,45 @@ import { unlessMissing } from './checkouts';
 import { decodePath, fileAt } from './parsers/pathBytes';
 
 /**
- * Moves `path` from below `root` to the same place below `target`. What stands there already is never
- * overwritten: the newcomer's first folder gets a number. Nothing at `path` is no error.
+ * The folder that receives what is set aside, for one removal: files of one folder that find their place taken go
+ * to one and the same numbered folder, which was nobody's before.
  */
-export async function moveAside(root: string, path: string, target: string): Promise<void> {
-  const from = fileAt(root, path);
-  if ((await lstat(from).catch(unlessMissing)) === undefined) return;
-  const [first = '', ...rest] = path.split('/');
-  let free = path;
-  for (let number = 2; !(await isFree(target, free)); number += 1) {
-    free = [`${first}.${number}`, ...rest].join('/');
+export class AsideFolder {
+  readonly directory: string;
+  /** By first part of a path: the numbered name its newcomers go to. */
+  private readonly numbered = new Map<string, string>();
+
+  constructor(directory: string) {
+    this.directory = directory;
   }
-  await mkdir(folderOf(target, free), { recursive: true });
-  await moveWhole(from, fileAt(target, free));
+
+  /**
+   * Moves `path` from below `root` to the same place here. What stands there already is never overwritten: the
+   * newcomer's first folder gets a number. Nothing at `path` is no error.
+   */
+  async take(root: string, path: string): Promise<void> {
+    const from = fileAt(root, path);
+    if ((await lstat(from).catch(unlessMissing)) === undefined) return;
+    const free = await this.placeFor(root, path);
+    await mkdir(folderOf(this.directory, free), { recursive: true });
+    await moveWhole(from, fileAt(this.directory, free));
+  }
+
+  private async placeFor(root: string, path: string): Promise<string> {
+    if (await isFree(this.directory, path)) return path;
+    const [first = '', ...rest] = path.split('/');
+    const chosen = this.numbered.get(first);
+    const known = chosen === undefined ? undefined : [chosen, ...rest].join('/');
+    if (known !== undefined && (await isFree(this.directory, known))) return known;
+    for (let number = 2; ; number += 1) {
+      const name = `${first}.${number}`;
+      // Neither here nor in the worktree may something be called so: it would be mixed with what is not its.
+      const isNobodys = (await isFree(this.directory, name)) && (await isFree(root, name));
+      if (!isNobodys) continue;
+      this.numbered.set(first, name);
+      return [name, ...rest].join('/');
+    }
+  }
 }
 
 /**

@@ -1,14 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { TributaryError } from '../base/errors';
+import { removeTree } from '../base/removeTree';
 import { findAdminDirectory, inCheckout, locateCheckout, realParent, unlessMissing } from './checkouts';
 import { commitTree, headOf } from './snapshots';
 import { checkOutHead, deregister, type MakingDeps, makeWorktree } from './worktreeMaking';
-import { deleteTree, putInTrash } from './worktreeRemoval';
+import { headIn } from './worktreeMark';
+import { putInTrash, trashPrefix } from './worktreeRemoval';
 
 /** Every scratch checkout is called so, and nothing else is: whoever finds one knows whose it is. */
-const prefix = '.tributary-scratch-';
-const trashPrefix = '.tributary-trash-';
+export const scratchPrefix = '.tributary-scratch-';
 
 /**
  * Checkouts of a tree for commands of the host: made and removed as Worktrees are, but on no branch, and with nothing
@@ -33,7 +34,7 @@ export class GitScratchCheckouts implements ScratchCheckouts {
   }
 
   pathIn(root: string, name: string): string {
-    return join(root, `${prefix}${name}`);
+    return join(root, `${scratchPrefix}${name}`);
   }
 
   async create({ path, tree, lockReason, signal }: Parameters<ScratchCheckouts['create']>[0]): Promise<void> {
@@ -50,19 +51,23 @@ export class GitScratchCheckouts implements ScratchCheckouts {
   async remove(named: string): Promise<void> {
     const { git, facts, withGitLock } = this.deps;
     const path = await realParent(named);
-    if (!basename(path).startsWith(prefix)) {
+    if (!basename(path).startsWith(scratchPrefix)) {
       throw new TributaryError('internal', `${path} is no scratch checkout`);
     }
     const trash = join(dirname(path), `${trashPrefix}${basename(path)}`);
-    await withGitLock(() => putInTrash(facts, path, trash), {});
+    // Nothing but these is called so and stands on no branch.
+    const isOurs = async (gitDir: string): Promise<boolean> => (await headIn(gitDir)) === undefined;
+    await withGitLock(() => putInTrash(facts, { path, root: dirname(path), isOurs }, trash), {});
     if ((await findAdminDirectory(facts.commonDir, path)) !== undefined)
       await withGitLock(() => deregister(git, facts, path), {});
-    await deleteTree(trash);
+    await removeTree(trash);
   }
 
   async leftIn(root: string): Promise<readonly string[]> {
     const names = (await readdir(root).catch(unlessMissing)) ?? [];
     const plain = names.map((name) => (name.startsWith(trashPrefix) ? name.slice(trashPrefix.length) : name));
-    return [...new Set(plain.filter((name) => name.startsWith(prefix)))].map((name) => join(root, name));
+    return [...new Set(plain.filter((name) => name.startsWith(scratchPrefix)))].map((name) =>
+      join(root, name),
+    );
   }
 }

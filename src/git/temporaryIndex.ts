@@ -16,6 +16,9 @@ const statusOptions = [
   '--ignore-submodules=all',
 ];
 
+/** How the folders of private indexes are called; the id of the process follows, so that it is known whose they are. */
+export const temporaryPrefix = 'tributary-index-';
+
 /** What `parseStatus` reads, whatever is configured. Writes nothing. */
 export const statusCommand: Pick<GitCommand, 'args' | 'config'> = {
   args: ['status', ...statusOptions],
@@ -111,7 +114,7 @@ export async function withTemporaryIndex<T>(
   },
   body: (index: TemporaryIndex) => Promise<T>,
 ): Promise<T> {
-  const directory = await mkdtemp(join(tmpdir(), 'tributary-index-'));
+  const directory = await mkdtemp(join(tmpdir(), `${temporaryPrefix}${process.pid}-`));
   try {
     const file = join(directory, 'index');
     if (deps.isEmpty !== true) await copyIndex(deps.from ?? join(deps.checkout.gitDir, 'index'), file);

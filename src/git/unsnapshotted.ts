@@ -1,11 +1,10 @@
-import { chmod, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { allOf } from '../base/async';
-import { errnoOf } from '../base/errors';
+import { isForbidden, openFolders } from '../base/removeTree';
 import { type Checkout, inCheckout, unlessMissing } from './checkouts';
 import { kindOf } from './gitErrors';
 import type { LastLooks } from './lastLook';
-import { moveAside } from './movedFiles';
+import type { AsideFolder } from './movedFiles';
 import { parseRawDiff } from './parsers/diffTree';
 import { decodePath, fileAt, splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
@@ -24,7 +23,7 @@ export interface SetAsideDeps {
 export async function setAsideUnsnapshotted(
   deps: SetAsideDeps,
   checkout: Checkout,
-  to: { keptCommit: string; asideDirectory: string },
+  to: { keptCommit: string; aside: AsideFolder },
 ): Promise<void> {
   try {
     await setAsideOnce(deps, checkout, to);
@@ -39,18 +38,22 @@ export async function setAsideUnsnapshotted(
 async function setAsideOnce(
   deps: SetAsideDeps,
   checkout: Checkout,
-  { keptCommit, asideDirectory }: { keptCommit: string; asideDirectory: string },
+  { keptCommit, aside }: { keptCommit: string; aside: AsideFolder },
 ): Promise<void> {
   const { workTree } = checkout;
   const known = await knownToGit(deps, checkout, keptCommit);
   if (known === undefined) {
-    const names = (await readdir(workTree, { encoding: 'buffer' })).map(decodePath);
-    for (const name of names.filter((one) => one !== '.git')) await moveAside(workTree, name, asideDirectory);
-    return;
+    return setAsideWhole(workTree, aside);
   }
-  for (const path of known.notKept) await moveAside(workTree, path, asideDirectory);
+  for (const path of known.notKept) await aside.take(workTree, path);
   // git says nothing of names it refuses, nor of a `.git` beside tracked files: the disk itself has the last word.
-  for (const path of await strays(workTree, known.kept)) await moveAside(workTree, path, asideDirectory);
+  for (const path of await strays(workTree, known.kept)) await aside.take(workTree, path);
+}
+
+/** Moves aside all there is, but for the worktree's own `.git`. */
+export async function setAsideWhole(workTree: string, aside: AsideFolder): Promise<void> {
+  const names = (await readdir(workTree, { encoding: 'buffer' })).map(decodePath);
+  for (const name of names.filter((one) => one !== '.git')) await aside.take(workTree, name);
 }
 
 /**
@@ -124,18 +127,4 @@ async function strays(root: string, kept: ReadonlySet<string>): Promise<string[]
     }
   }
   return found;
-}
-
-/** Makes folders writable; links are not followed, files are left. */
-export async function openFolders(folder: string): Promise<void> {
-  await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
-  }
-}
-
-/** Whether the rights on a file or folder stand in the way. */
-export function isForbidden(error: unknown): boolean {
-  const errno = errnoOf(error);
-  return errno === 'EACCES' || errno === 'EPERM';
 }

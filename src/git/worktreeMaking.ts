@@ -9,6 +9,7 @@ import { decodePath } from './parsers/pathBytes';
 import { parseWorktreeList } from './parsers/worktreeList';
 import { type Git, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
+import { markAsOurs } from './worktreeMark';
 import { prepareRoot } from './worktreeRoots';
 
 /** Runs `body` under the lock for git writes of a repository, across processes. */
@@ -113,8 +114,8 @@ async function register(
   await git({ cwd: facts.root, args: [...add, ...at], signal });
   const gitDir = await findAdminDirectory(facts.commonDir, path);
   if (gitDir === undefined) throw notIsolated(path, 'git did not register it');
-  const checkout = { workTree: path, gitDir, commonDir: facts.commonDir };
-  return checkout;
+  if (branch !== undefined) await markAsOurs(gitDir, branch);
+  return { workTree: path, gitDir, commonDir: facts.commonDir };
 }
 
 /** Exclusively, so that it is certain to be ours when it has to be removed again; git takes an empty folder. */

@@ -1,7 +1,8 @@
-import { lstat, mkdir, readdir, realpath, rename, rm, rmdir } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, realpath, rename, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { throwIfCancelled } from '../base/async';
 import { TributaryError } from '../base/errors';
+import { removeTree } from '../base/removeTree';
 import {
   adminDirectoryBehind,
   type Checkout,
@@ -12,13 +13,18 @@ import {
 import type { GitClient } from './gitClient';
 import type { LastLooks } from './lastLook';
 import { keepLeftCommits } from './leftCommits';
-import { moveAside, moveBack } from './movedFiles';
+import { AsideFolder, moveBack } from './movedFiles';
+import { decodePath } from './parsers/pathBytes';
 import { parseWorktreeList } from './parsers/worktreeList';
 import { type Git, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
-import { isForbidden, openFolders, setAsideUnsnapshotted } from './unsnapshotted';
+import { setAsideUnsnapshotted, setAsideWhole } from './unsnapshotted';
 import { deregister, type WithGitLock } from './worktreeMaking';
-import { isWithin } from './worktreeRoots';
+import { isOurs } from './worktreeMark';
+import { defaultRoots, isWithin } from './worktreeRoots';
+
+/** What the name of a folder begins with that is on its way out, beside the place it had. */
+export const trashPrefix = '.tributary-trash-';
 
 /** Where the repositories of submodules lie in the folder of things set aside. */
 const asideModules = '.git-modules';
@@ -36,9 +42,18 @@ export interface RemoveWorktree {
   readonly branch: string;
   readonly keptCommit: string;
   readonly asideDirectory: string;
+  /** The folder Worktrees are made in now: there an empty folder that git does not know may be ours. */
+  readonly root?: string;
   /** The user wants it, whoever else holds its tip. */
   readonly keepsBranch?: boolean;
   readonly signal?: AbortSignal;
+}
+
+/** A checkout that is to go, and what tells that it is ours. */
+export interface TrashWorktree {
+  readonly path: string;
+  readonly root?: string | undefined;
+  readonly isOurs: (gitDir: string) => Promise<boolean>;
 }
 
 /**
@@ -50,14 +65,27 @@ export async function removeWorktree(
   request: RemoveWorktree,
 ): Promise<{ hasAside: boolean }> {
   throwIfCancelled(request.signal);
-  const path = await realParent(request.path);
-  const trash = join(dirname(path), `.tributary-trash-${basename(path)}`);
-  await deps.withGitLock(() => putInTrash(deps.facts, path, trash), { signal: request.signal });
-  // Not cancelled from here on: what has begun is finished.
   const { git, facts } = deps;
+  const path = await realParent(request.path);
+  const trash = join(dirname(path), `${trashPrefix}${basename(path)}`);
+  await deps.withGitLock(
+    () =>
+      putInTrash(
+        facts,
+        { path, root: request.root, isOurs: (gitDir) => isOurs(gitDir, request.branch) },
+        trash,
+      ),
+    {
+      signal: request.signal,
+    },
+  );
+  // Not cancelled from here on: what has begun is finished.
   const gitDir = await findAdminDirectory(facts.commonDir, path);
-  if (gitDir !== undefined && (await exists(trash))) {
-    await setAside(deps, { workTree: trash, gitDir, commonDir: facts.commonDir }, request);
+  if (await exists(trash)) {
+    const aside = new AsideFolder(request.asideDirectory);
+    // Its registration may have been pruned meanwhile; then nothing tells what the kept commit holds of it.
+    if (gitDir === undefined) await setAsideWhole(trash, aside);
+    else await setAside(deps, { workTree: trash, gitDir, commonDir: facts.commonDir }, { ...request, aside });
   }
   await deps.withGitLock(async () => {
     const { keptCommit } = request;
@@ -65,23 +93,29 @@ export async function removeWorktree(
       await keepLeftCommits(git, { cwd: facts.root, gitDir, name: basename(path), keptCommit });
     await deregister(git, facts, path);
   }, {});
-  await deleteTree(trash);
+  await removeTree(trash);
   if (request.keepsBranch !== true) await deps.withGitLock(() => deleteBranch(deps, request), {});
   return { hasAside: ((await readdir(request.asideDirectory).catch(unlessMissing)) ?? []).length > 0 };
 }
 
 /** Renames a proven worktree away. Nothing to do when an earlier call did, or when the folder is gone. */
-export async function putInTrash(facts: RepositoryFacts, path: string, trash: string): Promise<void> {
+export async function putInTrash(
+  facts: RepositoryFacts,
+  request: TrashWorktree,
+  trash: string,
+): Promise<void> {
+  const { path } = request;
   const hasTrash = await exists(trash);
   if (hasTrash && !(await belongsTo(facts, trash))) throw refused(trash, 'it is in the way and not ours');
-  if (!(await exists(path)) || (await removedBare(facts, path))) return;
-  await proveRemovable(facts, path);
+  if (!(await exists(path)) || (await removedBare(facts, request))) return;
+  await proveRemovable(facts, request);
   if (hasTrash) throw refused(trash, 'an earlier removal was not finished and the worktree is back');
   await rename(path, trash);
 }
 
 /** An empty folder that git does not know, such as a creation that was killed leaves, just goes. */
-async function removedBare(facts: RepositoryFacts, path: string): Promise<boolean> {
+async function removedBare(facts: RepositoryFacts, { path, root }: TrashWorktree): Promise<boolean> {
+  if (![...defaultRoots(facts), root].includes(dirname(path))) return false;
   if ((await findAdminDirectory(facts.commonDir, path)) !== undefined) return false;
   if (!(await lstat(path)).isDirectory()) return false;
   return rmdir(path).then(
@@ -91,7 +125,7 @@ async function removedBare(facts: RepositoryFacts, path: string): Promise<boolea
 }
 
 /** Throws `worktreeFailed` unless `path` is, beyond doubt, a linked worktree that may go. */
-async function proveRemovable(facts: RepositoryFacts, path: string): Promise<void> {
+async function proveRemovable(facts: RepositoryFacts, { path, isOurs }: TrashWorktree): Promise<void> {
   const stats = await lstat(path);
   if (stats.isSymbolicLink()) throw refused(path, 'it is a symbolic link');
   if (!stats.isDirectory()) throw refused(path, 'it is no folder');
@@ -101,12 +135,15 @@ async function proveRemovable(facts: RepositoryFacts, path: string): Promise<voi
     // The opened checkout may itself be a worktree, but never the one to go.
     if (isWithin(path, precious)) throw refused(path, `it holds ${precious}`);
   }
-  if ((await findAdminDirectory(facts.commonDir, path)) === undefined) {
-    throw refused(path, 'it is no worktree of this repository');
+  const gitDir = await findAdminDirectory(facts.commonDir, path);
+  if (gitDir === undefined) throw refused(path, 'it is no worktree of this repository');
+  if (!(await isOurs(gitDir))) throw refused(path, 'Tributary did not make it');
+  if ((await lstat(join(path, '.git')).catch(unlessMissing)) !== undefined) {
+    if (!(await belongsTo(facts, path))) throw refused(path, 'its .git leads to another repository');
+  } else if (decodePath(await readFile(join(gitDir, 'gitdir'))) !== `${join(path, '.git')}\n`) {
+    // Only a link above it makes it seem registered, and nothing in it says that it is ours.
+    throw refused(path, 'it is reached through a link');
   }
-  const hasGitFile = (await lstat(join(path, '.git')).catch(unlessMissing)) !== undefined;
-  if (hasGitFile && !(await belongsTo(facts, path)))
-    throw refused(path, 'its .git leads to another repository');
 }
 
 /**
@@ -126,25 +163,23 @@ async function belongsTo(facts: RepositoryFacts, folder: string): Promise<boolea
 }
 
 /** Moves aside what the kept commit does not hold, and its repositories of submodules. */
-async function setAside(deps: RemovalDeps, checkout: Checkout, request: RemoveWorktree): Promise<void> {
-  const modules = join(request.asideDirectory, asideModules);
+async function setAside(
+  deps: RemovalDeps,
+  checkout: Checkout,
+  to: { keptCommit: string; aside: AsideFolder },
+): Promise<void> {
+  const modules = join(to.aside.directory, asideModules);
   const hasModules = await exists(join(checkout.gitDir, 'modules'));
   // First, so that nothing of the worktree takes their place.
   if (hasModules) await mkdir(modules, { recursive: true });
-  await setAsideUnsnapshotted(deps, checkout, request);
-  // Commits made there may exist nowhere else.
-  if (hasModules) await moveAside(checkout.gitDir, 'modules', modules);
+  await setAsideUnsnapshotted(deps, checkout, to);
+  await setModulesAside(checkout.gitDir, to.aside.directory);
 }
 
-/** Deletes a folder that has been emptied of everything worth keeping; read-only folders do not stop it. */
-export async function deleteTree(folder: string): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    await openFolders(folder);
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
+/** Keeps the repositories of a worktree's submodules: commits made there may exist nowhere else. */
+export async function setModulesAside(gitDir: string, asideDirectory: string): Promise<void> {
+  if (!(await exists(join(gitDir, 'modules')))) return;
+  await new AsideFolder(join(asideDirectory, asideModules)).take(gitDir, 'modules');
 }
 
 /** Deletes our branch if a ref of ours holds its tip and nobody else has a use for it; otherwise it stays. */

@@ -48,8 +48,13 @@ export async function prepareRoot(root: string): Promise<() => Promise<void>> {
   };
 }
 
+/** Where Worktrees go when no setting says otherwise: beside the repository, or else inside. */
+export function defaultRoots(facts: RepositoryFacts): readonly string[] {
+  return [`${anchorOf(facts)}.worktrees`, join(facts.mainRoot ?? facts.root, '.worktrees')];
+}
+
 /** The folder beside which Worktrees go: the main worktree, or what stands for it in a bare repository. */
-function anchorOf(facts: RepositoryFacts): string {
+export function anchorOf(facts: RepositoryFacts): string {
   if (facts.mainRoot !== undefined) return facts.mainRoot;
   const name = basename(facts.commonDir);
   // `hub/.bare` with its worktrees beside it: the hub is the project.

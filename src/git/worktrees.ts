@@ -84,6 +84,7 @@ export interface Worktrees {
     keptCommit: string;
     asideDirectory: string;
     keepsBranch?: boolean;
+    root?: string;
     signal?: AbortSignal;
   }): Promise<{ hasAside: boolean }>;
   /** `git worktree lock`/`unlock`; locking a locked one or unlocking an unlocked one is no error. */

@@ -32,6 +32,7 @@ export const boardEventSchema = z.lazy(() =>
       base: z.string(),
     }),
     z.object({ ...base, type: z.literal('worktree.create.failed'), code: z.string(), message: z.string() }),
+    z.object({ ...base, type: z.literal('worktree.moved'), path: z.string(), root: z.string() }),
     z.object({ ...base, ...providedSchema.shape, type: z.literal('worktree.provided') }),
     z.object({
       ...ofRun,

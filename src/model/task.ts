@@ -95,6 +95,14 @@ export const taskSchema = z.lazy(() =>
     branchesMade: z.array(z.string()).default([]),
     /** What was found changed outside the Worktree around its commands, oldest first. */
     alarms: z.array(alarmSchema).default([]),
+    /** When the Task ended; absent while it is open, and for one that ended before this was written down. */
+    endedAt: z.string().optional(),
+    /** When its Snapshots, kept files and landing journals went: it cannot be brought back any more. */
+    expiredAt: z.string().optional(),
+    /** Changes of place: where the repository and the Worktree were before, oldest first. */
+    moves: z
+      .array(z.object({ at: z.string(), root: z.string(), worktreePath: z.string().optional() }))
+      .optional(),
   }),
 );
 export type Task = z.infer<typeof taskSchema>;

@@ -24,6 +24,8 @@ export const worktreeSchema = z.object({
   /** While Checks or a verifier are at it: the recorded tree that stands again afterwards. */
   checkedTree: z.string().optional(),
   changedAt: z.string(),
+  /** When the user opened it, in a window or a terminal: it does not go by itself then. */
+  openedAt: z.string().optional(),
 });
 export type Worktree = z.infer<typeof worktreeSchema>;
 

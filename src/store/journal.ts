@@ -10,7 +10,7 @@ import { compareIds, type StorePaths } from './paths';
 import { problemError, type RecordFiles } from './recordFiles';
 import type { Journal } from './store';
 
-const landingFormat: FileFormat<LandingRecord> = { kind: 'landing', schema: landingRecordSchema };
+export const landingFormat: FileFormat<LandingRecord> = { kind: 'landing', schema: landingRecordSchema };
 const readsAtOnce = 16;
 
 export interface JournalDeps {

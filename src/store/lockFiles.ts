@@ -84,18 +84,34 @@ export class LockFiles {
 
   /** Removes leftovers of killed processes that nobody will come across again. */
   async sweep(): Promise<void> {
-    const { folder, clock, ops } = this.deps;
+    const now = this.deps.clock.now().getTime();
+    const isOld = async (path: string): Promise<boolean> =>
+      now - ((await stat(path).catch(() => undefined))?.mtimeMs ?? now) >= litterMs;
+    for (const path of await this.dead()) if (await isOld(path)) await this.tidy(path);
+  }
+
+  /** Lock files whose holders are dead, and old ones that never became one. Reads only. */
+  async dead(): Promise<readonly string[]> {
+    const { folder, clock } = this.deps;
+    const found: string[] = [];
     for (const name of await namesIn(folder)) {
       const path = join(folder, name);
-      const entry = await stat(path).catch(() => undefined);
-      if (entry === undefined || clock.now().getTime() - entry.mtimeMs < litterMs) continue;
       if (name.endsWith('.tmp')) {
-        await ops.unlink(path).catch(() => undefined);
-      } else {
-        const seen = await this.look(path);
-        if (seen !== undefined && !(await this.isLive(seen))) await this.removeDead(path, seen);
+        const entry = await stat(path).catch(() => undefined);
+        if (entry !== undefined && clock.now().getTime() - entry.mtimeMs >= litterMs) found.push(path);
+        continue;
       }
+      const seen = await this.look(path);
+      if (seen !== undefined && !(await this.isLive(seen))) found.push(path);
     }
+    return found;
+  }
+
+  /** Removes one of them, unless somebody took it meanwhile. */
+  async tidy(path: string): Promise<void> {
+    if (path.endsWith('.tmp')) return void (await this.deps.ops.unlink(path).catch(() => undefined));
+    const seen = await this.look(path);
+    if (seen !== undefined && !(await this.isLive(seen))) await this.removeDead(path, seen);
   }
 
   private async create(path: string, nonce: string): Promise<boolean> {
@@ -134,7 +150,7 @@ export class LockFiles {
     }
   }
 
-  private async isLive(seen: SeenLock): Promise<boolean> {
+  async isLive(seen: SeenLock): Promise<boolean> {
     const now = this.deps.clock.now().getTime();
     if (seen.holder === undefined) return now - seen.at.getTime() <= unreadableMs;
     const key = seen.nonce;

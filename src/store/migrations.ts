@@ -12,6 +12,7 @@ export type FileKind =
   | 'request'
   | 'landing'
   | 'overlaps'
+  | 'housekeeping'
   | 'transcript';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -32,6 +33,7 @@ export const currentVersions: Readonly<Record<FileKind, number>> = {
   request: 1,
   landing: 1,
   overlaps: 1,
+  housekeeping: 1,
   transcript: 1,
 };
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../base/async';
 import { type FileOps, systemFileOps } from '../base/atomicFile';
 import { type Logger, silentLogger } from '../base/logger';
+import { FileBoardCare } from './boardCare';
 import { FileJournal } from './journal';
 import { LockFiles } from './lockFiles';
 import { FileLocks } from './locks';
@@ -80,6 +81,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     requests,
     journal: new FileJournal({ ...shared, records }),
     overlaps: new FileOverlapCache({ ...shared, records }),
+    care: new FileBoardCare({ ...shared, locks, files, owners, records }),
     asideDirectory: (taskId) => paths.aside(taskId),
     dispose: async () => {
       watch.dispose();

@@ -133,6 +133,14 @@ export class FileOwners implements Owners {
     }
   }
 
+  /** Removes the file of one that is dead. */
+  async removeDead(bootId: string): Promise<void> {
+    if (!(await this.dead()).includes(bootId)) return;
+    await unlink(this.deps.paths.owner(bootId)).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+  }
+
   private async leave(): Promise<void> {
     const isStarted = (await this.started?.catch(() => undefined)) !== undefined;
     await this.tidying;

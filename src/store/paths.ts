@@ -73,8 +73,15 @@ export class StorePaths {
   landingFile(id: LandingId): string {
     return join(this.landing(id), 'landing.json');
   }
+  /** When this board was last tidied up. */
+  get housekeeping(): string {
+    return join(this.root, 'housekeeping.json');
+  }
+  get allAside(): string {
+    return join(this.root, 'aside');
+  }
   aside(id: TaskId): string {
-    return join(this.root, 'aside', id);
+    return join(this.allAside, id);
   }
 }
 

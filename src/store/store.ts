@@ -71,6 +71,8 @@ export interface WorktreeRecords {
   list(): Promise<readonly Worktree[]>;
   /** Adds or replaces the record of the Task, under the board lock. */
   put(worktree: Worktree): Promise<void>;
+  /** Writes down that the user opened it in a window or a terminal; it counts until the Worktree goes. */
+  noteOpened(taskId: TaskId, at: string): Promise<void>;
   appendEvent(event: BoardEvent): Promise<void>;
   readEvents(): Promise<readonly BoardEvent[]>;
 }
@@ -142,6 +144,42 @@ export interface OverlapCache {
   save(known: ReadonlyMap<string, readonly string[]>): Promise<void>;
 }
 
+/** A board as it lies on the disk, read without a lock and without setting anything aside. */
+export interface BoardLook {
+  readonly tasks: readonly Task[];
+  readonly worktrees: readonly Worktree[];
+  readonly hasIndex: boolean;
+  /** Records that cannot be read, or only read. */
+  readonly problems: readonly StoreProblem[];
+  /** Damaged records that were renamed earlier. */
+  readonly setAside: readonly string[];
+  /** Tasks with a folder, whether their record can be read or not. */
+  readonly taskIds: readonly TaskId[];
+}
+
+/** Who holds a lock. */
+export interface LockHolder {
+  readonly pid?: number;
+  readonly host?: string;
+}
+
+/** What looks after the board itself. */
+export interface BoardCare {
+  /** Changes no byte. */
+  look(): Promise<BoardLook>;
+  /** The living process that holds a lock. */
+  holderOf(lock: string): Promise<LockHolder | undefined>;
+  /** Lock files of dead processes. */
+  deadLocks(): Promise<readonly string[]>;
+  removeDeadLock(path: string): Promise<void>;
+  removeDeadOwner(bootId: string): Promise<void>;
+  isProcessAlive(pid: number): Promise<boolean>;
+  /** Deletes what was set aside of a Task. */
+  dropAside(taskId: TaskId): Promise<void>;
+  /** Whether nobody has tidied up within `everyMs`; who is answered `true` has it for that time. */
+  claimHousekeeping(everyMs: number): Promise<boolean>;
+}
+
 /** Everything under `<git common dir>/tributary/`. */
 export interface Store {
   readonly directory: string;
@@ -153,6 +191,7 @@ export interface Store {
   readonly requests: Requests;
   readonly journal: Journal;
   readonly overlaps: OverlapCache;
+  readonly care: BoardCare;
   /** `aside/<taskId>/`, not created. */
   asideDirectory(taskId: TaskId): string;
   dispose(): Promise<void>;

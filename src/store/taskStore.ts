@@ -21,7 +21,7 @@ import { corruptProblem, problemError, type RecordFiles } from './recordFiles';
 import { boardLock, type Locks, type StoreProblem, type TaskStore } from './store';
 import type { TaskWatch } from './taskWatch';
 
-const taskFormat: FileFormat<Task> = { kind: 'task', schema: taskSchema };
+export const taskFormat: FileFormat<Task> = { kind: 'task', schema: taskSchema };
 
 const boardSchema = z.object({
   v: z.literal(1),

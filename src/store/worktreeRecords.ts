@@ -5,6 +5,7 @@ import { TributaryError } from '../base/errors';
 import { parseJsonl, toJsonLine } from '../base/jsonl';
 import type { Logger } from '../base/logger';
 import { type BoardEvent, boardEventSchema } from '../model/events';
+import type { TaskId } from '../model/ids';
 import { type Worktree, type WorktreeIndex, worktreeIndexSchema } from '../model/worktree';
 import { ensureFolder, readIfExists } from './disk';
 import { decodeValue, type FileFormat, type Migrations } from './migrations';
@@ -12,7 +13,7 @@ import type { StorePaths } from './paths';
 import { type Loaded, problemError, type RecordFiles } from './recordFiles';
 import { boardLock, type Locks, type WorktreeRecords } from './store';
 
-const indexFormat: FileFormat<WorktreeIndex> = { kind: 'worktreeIndex', schema: worktreeIndexSchema };
+export const indexFormat: FileFormat<WorktreeIndex> = { kind: 'worktreeIndex', schema: worktreeIndexSchema };
 const eventFormat: FileFormat<BoardEvent> = { kind: 'event', schema: boardEventSchema };
 
 export interface WorktreeRecordsDeps {
@@ -37,16 +38,33 @@ export class FileWorktreeRecords implements WorktreeRecords {
     return this.worktreesOf(await records.load(paths.worktreeIndex, indexFormat));
   }
 
+  put(worktree: Worktree): Promise<void> {
+    return this.change(worktree.taskId, (known) => {
+      // Whoever records another state knows nothing of windows.
+      const openedAt = known !== undefined && isStanding(worktree) ? known.openedAt : undefined;
+      return { ...(openedAt === undefined ? {} : { openedAt }), ...worktree };
+    });
+  }
+
+  async noteOpened(taskId: TaskId, at: string): Promise<void> {
+    await this.change(taskId, (known) => known && { ...known, openedAt: at });
+  }
+
   /** Throws `newerStore`; a damaged index is set aside and a new one begun. */
-  async put(worktree: Worktree): Promise<void> {
+  private async change(
+    taskId: TaskId,
+    next: (known: Worktree | undefined) => Worktree | undefined,
+  ): Promise<void> {
     const { locks, records, paths } = this.deps;
     await locks.withLock(boardLock, async () => {
       const loaded = await records.loadLocked(paths.worktreeIndex, indexFormat);
       if (loaded.kind === 'newer') throw problemError(loaded.problem);
       const worktrees = this.worktreesOf(loaded);
-      const index = worktrees.findIndex(({ taskId }) => taskId === worktree.taskId);
-      const next = index === -1 ? [...worktrees, worktree] : worktrees.with(index, worktree);
-      const parsed = worktreeIndexSchema.safeParse({ v: 1, worktrees: next });
+      const index = worktrees.findIndex((one) => one.taskId === taskId);
+      const changed = next(worktrees[index]);
+      if (changed === undefined) return;
+      const all = index === -1 ? [...worktrees, changed] : worktrees.with(index, changed);
+      const parsed = worktreeIndexSchema.safeParse({ v: 1, worktrees: all });
       if (!parsed.success) {
         throw new TributaryError('internal', 'the record of a Worktree is not valid', {
           cause: parsed.error,
@@ -114,4 +132,8 @@ export class FileWorktreeRecords implements WorktreeRecords {
       throw fileError('append to', paths.events, error);
     }
   }
+}
+
+function isStanding({ state }: Worktree): boolean {
+  return state === 'ready' || state === 'busy' || state === 'missing';
 }

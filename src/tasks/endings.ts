@@ -43,7 +43,7 @@ export class Endings {
     const standing = withWorktree(task);
     const { keeper } = this.deps;
     const runId = task.runs.at(-1)?.id;
-    if (runId === undefined || !(await keeper.isRegistered(standing))) return standing;
+    if (runId === undefined || !(await keeper.stands(standing))) return standing;
     return keeper.snapshot(standing, { runId, turn: 0 });
   }
 
@@ -170,6 +170,7 @@ export class Endings {
   }
 
   async undo(task: Task, { merge = false }: UndoOptions = {}): Promise<UndoOutcome> {
+    refuseExpired(task, 'undo');
     return this.from(task, statesToUndo(task), 'undo', async (current) => {
       const last = standingLanding(current);
       if (last === undefined)
@@ -228,6 +229,7 @@ export class Endings {
   }
 
   async restore(task: Task): Promise<Task> {
+    refuseExpired(task, 'restore');
     return this.from(task, ['discarded', 'closed'], 'restore', async (before) => {
       if (before.branch === undefined) return this.setState(before, 'open');
       const { records } = this.deps;
@@ -277,6 +279,11 @@ export class Endings {
     return [];
   }
 
+  /** Under the writer lock, with the record as it is then; `waitMs`: how long another process is waited for. */
+  underLock<T>(task: Task, waitMs: number | undefined, body: (current: Task) => Promise<T>): Promise<T> {
+    return this.locked(task, waitMs, body);
+  }
+
   private async end(task: Task, to: TaskStateName, verb: string): Promise<Task> {
     return this.from(task, ['open'], verb, async (current) => {
       if (current.branch === undefined) return this.setState(current, to);
@@ -312,8 +319,7 @@ export class Endings {
   /** What has landed has landed: a Worktree that cannot be removed is left where it is, and that is told. */
   private async removed(task: Task, pending: NonNullable<Task['pending']>): Promise<{ aside?: string }> {
     try {
-      const keepsBranch = pending.kept !== undefined;
-      return await this.deps.keeper.remove(withWorktree(task), { keepsBranch });
+      return await this.deps.keeper.remove(withWorktree(task));
     } catch (error) {
       if (pending.landingId === undefined) throw error;
       await this.deps.keeper.record(withWorktree(task), 'missing');
@@ -436,6 +442,16 @@ function statesToUndo(task: Task): readonly TaskStateName[] {
 /** The Landing that `undo` takes back. */
 export function standingLanding(task: Task): Task['landings'][number] | undefined {
   return task.landings.filter((one) => one.undoneAt === undefined).at(-1);
+}
+
+/** Throws `wrongState` for a Task of which nothing is kept any more that could come back. */
+function refuseExpired(task: Task, verb: string): void {
+  if (task.expiredAt === undefined) return;
+  throw new TributaryError(
+    'wrongState',
+    `task ${task.slug} ended too long ago: its snapshots and kept files went on ${task.expiredAt.slice(0, 10)}`,
+    { details: { taskId: task.id, verb } },
+  );
 }
 
 /** There is no tree yet that differs from the base. */

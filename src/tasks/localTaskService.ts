@@ -4,10 +4,13 @@ import type { Disposable } from '../base/disposable';
 import type { Emitter, Event } from '../base/emitter';
 import { TributaryError } from '../base/errors';
 import type { Logger } from '../base/logger';
+import type { Care } from '../git/care';
 import type { Changes } from '../git/changes';
 import type { ContentDrivers } from '../git/contentDrivers';
 import type { Repository } from '../git/repository';
+import type { Snapshots } from '../git/snapshots';
 import type { Uncommitted } from '../git/uncommitted';
+import type { Worktrees } from '../git/worktrees';
 import type { Alarm } from '../model/alarm';
 import type { FileChange } from '../model/changes';
 import type { ForeignSetup } from '../model/foreignSetup';
@@ -26,17 +29,21 @@ import type { Transcript, TranscriptCursor, TranscriptPart } from '../model/tran
 import type { Store } from '../store/store';
 import { type Aims, modeOf } from './aims';
 import { Chains } from './chains';
+import { DailySweep } from './dailySweep';
 import { type Endings, expectState, nothingChanged, standingLanding } from './endings';
 import { findTask } from './findTask';
 import { draftAfter, FollowUps, hasBegun, instructionAfter } from './followUps';
 import { gateState } from './gate';
+import type { Housekeeping, RestoredTo, RestorePoint, TaskSnapshot } from './housekeepingApi';
 import type { KeptBranches } from './keptBranches';
 import type { Landing } from './landing';
 import { plannedBranch } from './landingModes';
 import type { LandingParts } from './landingParts';
+import { LocalHousekeeping } from './localHousekeeping';
 import type { MergingIn } from './mergingIn';
 import type { OverlapFinder } from './overlapFinder';
 import { reconcile } from './reconcile';
+import { Restoring } from './restoring';
 import type { Reviews } from './reviews';
 import { isLive } from './runMachine';
 import type { RunRoad, RunSpec } from './runRoad';
@@ -78,6 +85,10 @@ export interface TaskServiceDeps {
   readonly uncommitted: Uncommitted;
   readonly drivers: ContentDrivers;
   readonly foreignSetups: () => Promise<readonly ForeignSetup[]>;
+  readonly care: Care;
+  readonly worktrees: Worktrees;
+  readonly snapshots: Snapshots;
+  readonly every: (ms: number, tick: () => void) => Disposable;
   readonly keeper: WorktreeKeeper;
   readonly road: RunRoad;
   readonly endings: Endings;
@@ -116,6 +127,9 @@ export class LocalTaskService implements TaskService {
   private readonly chains: Chains;
   private readonly settling: Settling;
   private readonly followUps: FollowUps;
+  readonly housekeeping: Housekeeping;
+  private readonly restoring: Restoring;
+  private readonly daily: DailySweep;
 
   constructor(deps: TaskServiceDeps) {
     this.deps = deps;
@@ -128,6 +142,14 @@ export class LocalTaskService implements TaskService {
       ...deps,
       keep: (id, text) => deps.messages.add(id, text),
       goOn: (settled, signal) => this.followUps.ofWhatWaits(settled, signal),
+    });
+    this.restoring = new Restoring(deps);
+    const now = (): Date => deps.clock.now();
+    this.housekeeping = new LocalHousekeeping({ ...deps, now }, () => this.list());
+    this.daily = new DailySweep({
+      ...deps,
+      claim: (everyMs) => deps.store.care.claimHousekeeping(everyMs),
+      sweep: (signal) => this.housekeeping.sweep({ signal }),
     });
   }
 
@@ -265,7 +287,7 @@ export class LocalTaskService implements TaskService {
 
   async followUp(id: TaskId, text: string): Promise<Started> {
     const task = await this.current(id);
-    if (task.state === 'accepted' || task.state === 'discarded') {
+    if (task.state === 'accepted' || task.state === 'discarded' || task.expiredAt !== undefined) {
       const packet = await this.prepare(draftAfter(task, text));
       return this.begin({ packet, agent: task.agent }, instructionAfter(task, text));
     }
@@ -508,8 +530,18 @@ export class LocalTaskService implements TaskService {
     return this.deps.endings.restore(await this.current(id));
   }
 
+  async snapshots(id: TaskId): Promise<readonly TaskSnapshot[]> {
+    return this.restoring.list(await this.deps.records.load(id));
+  }
+
+  async restoreTo(id: TaskId, point: RestorePoint): Promise<RestoredTo> {
+    return this.restoring.restoreTo(await this.current(id), point);
+  }
+
   async dispose(): Promise<void> {
+    this.daily.dispose();
     await this.chains.dispose();
+    await this.daily.idle();
     await this.deps.store.dispose();
   }
 
@@ -553,9 +585,7 @@ export class LocalTaskService implements TaskService {
   private async sides(id: TaskId): Promise<{ task: Task; base: string; tree?: string }> {
     const task = await this.current(id);
     const base = baseOf(task);
-    const record = task.branch === undefined ? undefined : await this.deps.keeper.recordOf(task);
-    const stands = record?.state === 'ready' || record?.state === 'busy';
-    if (stands && (await this.deps.keeper.isRegistered(withWorktree(task)))) {
+    if (task.branch !== undefined && (await this.deps.keeper.stands(withWorktree(task)))) {
       const look = (): Promise<string> => this.deps.keeper.treeOf(withWorktree(task));
       return { task, base, tree: await this.deps.drivers.during(task.drivers, look) };
     }

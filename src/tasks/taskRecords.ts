@@ -52,7 +52,7 @@ export class TaskRecords {
     const at = this.now();
     const saved = await this.store.tasks.update(id, (task) => {
       const next = change(task);
-      return next === task ? task : { ...next, changedAt: at };
+      return next === task ? task : { ...withEnding(task, next, at), changedAt: at };
     });
     this.lastSeen.set(id, saved.changedAt);
     if (event !== undefined) await this.report(saved, event);
@@ -69,6 +69,13 @@ export class TaskRecords {
     await this.store.worktrees.appendEvent(stamped);
     this.changes.fire({ task, event: stamped });
   }
+}
+
+/** Writes down when a Task ended: what would bring it back is kept for so many days from then. */
+function withEnding(before: Task, next: Task, at: string): Task {
+  if (before.state === next.state) return next;
+  const { endedAt: _endedAt, ...rest } = next;
+  return next.state === 'open' ? rest : { ...rest, endedAt: at };
 }
 
 /** The Task with one of its Runs changed. */

@@ -10,6 +10,7 @@ import type { TaskPacket } from '../model/packet';
 import type { Run } from '../model/run';
 import type { Task } from '../model/task';
 import type { Transcript, TranscriptCursor, TranscriptPart } from '../model/transcript';
+import type { Housekeeping, RestoredTo, RestorePoint, TaskSnapshot } from './housekeepingApi';
 import type {
   AcceptOptions,
   AcceptOutcome,
@@ -40,6 +41,7 @@ export interface TaskService {
   readonly onDidChangeTask: Event<TaskChange>;
   readonly onDidAppendEntry: Event<AppendedEntry>;
   readonly onDidStream: Event<StreamedEvent>;
+  readonly housekeeping: Housekeeping;
   /** Whether anything that was begun here still goes on, of one Task or of any: also in the gap between two Runs. */
   isBusy(id?: TaskId): boolean;
 
@@ -112,6 +114,13 @@ export interface TaskService {
   undo(id: TaskId, options?: UndoOptions): Promise<UndoOutcome>;
   discard(id: TaskId): Promise<Task>;
   restore(id: TaskId): Promise<Task>;
+  /** The recorded states of a Task's Worktree, oldest first. */
+  snapshots(id: TaskId): Promise<readonly TaskSnapshot[]>;
+  /**
+   * Puts an open Task's Worktree to a recorded state; what stood there is recorded first, so that it can be taken
+   * back. Throws `wrongState` while a Run lives, `unknownId` for a state that is not recorded.
+   */
+  restoreTo(id: TaskId, point: RestorePoint): Promise<RestoredTo>;
 
   /** Sets a Finding of the current Verdict aside. Throws `unknownId`. */
   dismiss(id: TaskId, findingId: string, reason: string): Promise<Task>;

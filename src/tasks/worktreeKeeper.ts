@@ -102,7 +102,8 @@ export class WorktreeKeeper {
     if (await this.stands(named)) return this.setUp(await this.busy(named, runId), runId, signal);
     // One that stood before has its branch still; its folder may have been deleted by hand.
     const stood = ['ready', 'busy', 'missing'].includes((await this.recordOf(named))?.state ?? '');
-    if (stood || named.snapshot !== undefined)
+    // What was set aside of an unchanged one comes back with it.
+    if (stood || named.snapshot !== undefined || named.aside !== undefined)
       return this.setUp(await this.bringBack(named, runId, signal), runId, signal);
     return this.beginNew(named, runId, signal);
   }
@@ -251,19 +252,24 @@ export class WorktreeKeeper {
     });
   }
 
+  /** The folder that new Worktrees go to. */
+  async root(): Promise<string> {
+    return (await this.deps.worktrees.chooseRoot(this.deps.rootSetting())).root;
+  }
+
   /** The tree of the Worktree as it stands. */
   treeOf(task: TaskWithWorktree): Promise<string> {
     return this.deps.snapshots.treeOf(task.worktreePath);
   }
 
   /** Takes the Worktree away; its files are in the Task's Snapshot, ignored ones go aside. */
-  async remove(task: TaskWithWorktree, fate: { keepsBranch?: boolean } = {}): Promise<{ aside?: string }> {
+  async remove(task: TaskWithWorktree): Promise<{ aside?: string }> {
     const { records, setup } = this.deps;
     if (await this.stands(task)) await setup.tearDown(task);
     await this.record(task, 'removing');
     await records.report(task, { type: 'worktree.remove.started', path: task.worktreePath });
     try {
-      const removed = await this.takeAway(task, fate);
+      const removed = await this.takeAway(task);
       await this.record(task, 'removed');
       await records.report(task, { type: 'worktree.remove.completed', path: task.worktreePath });
       return removed;
@@ -279,17 +285,16 @@ export class WorktreeKeeper {
     }
   }
 
-  private async takeAway(
-    task: TaskWithWorktree,
-    fate: { keepsBranch?: boolean } = {},
-  ): Promise<{ aside?: string }> {
+  private async takeAway(task: TaskWithWorktree): Promise<{ aside?: string }> {
     const asideDirectory = this.deps.store.asideDirectory(task.id);
     const { hasAside } = await this.deps.worktrees.remove({
       path: task.worktreePath,
       branch: task.branch,
       keptCommit: task.snapshot?.commit ?? baseOf(task),
       asideDirectory,
-      ...fate,
+      // The user has asked for it, whoever takes the rest away and when.
+      keepsBranch: task.keptBranch !== undefined || task.pending?.kept !== undefined,
+      root: await this.root(),
     });
     return hasAside ? { aside: asideDirectory } : {};
   }
@@ -325,10 +330,14 @@ export class WorktreeKeeper {
     return isListed && (await this.deps.worktrees.owns(task.worktreePath));
   }
 
-  /** Whether the Worktree is there, whole. */
+  /**
+   * Whether the Worktree is there, whole: the one answer for whoever looks at its files. Git and the disk decide; the
+   * record only says whether somebody is half through making it or taking it away.
+   */
   async stands(task: TaskWithWorktree): Promise<boolean> {
     const state = (await this.recordOf(task))?.state;
-    return (state === 'ready' || state === 'busy') && (await this.isRegistered(task));
+    if (state !== undefined && !standingStates.has(state)) return false;
+    return this.isRegistered(task);
   }
 
   async recordOf(task: Task): Promise<Worktree | undefined> {
@@ -383,6 +392,9 @@ export class WorktreeKeeper {
     });
   }
 }
+
+/** `missing`: it was, and may have come back meanwhile, as from a drive. */
+const standingStates: ReadonlySet<WorktreeState> = new Set(['ready', 'busy', 'missing']);
 
 /** The Task as one that has a Worktree. Throws `wrongState` for one that ran in place. */
 export function withWorktree(task: Task): TaskWithWorktree {

@@ -7,7 +7,10 @@ import type { TaskService } from '../../src/tasks/taskService';
 
 /** Answers of the front door, by method; one that is not given fails as `internal`. */
 export type Script = Partial<
-  Omit<TaskService, 'onDidChangeTask' | 'onDidAppendEntry' | 'onDidStream' | 'isBusy' | 'dispose'>
+  Omit<
+    TaskService,
+    'onDidChangeTask' | 'onDidAppendEntry' | 'onDidStream' | 'housekeeping' | 'isBusy' | 'dispose'
+  >
 >;
 
 /** A front door that answers what it is told to, and fires what the test fires. */
@@ -41,6 +44,12 @@ export class FakeTaskService {
       onDidChangeTask: this.changes.event,
       onDidAppendEntry: this.entries.event,
       onDidStream: this.streams.event,
+      housekeeping: {
+        worktrees: unscripted('worktrees'),
+        examine: unscripted('examine'),
+        sweep: unscripted('sweep'),
+        noteOpened: unscripted('noteOpened'),
+      },
       isBusy: () => false,
       bases: logged('bases', method('bases')),
       foreignSetups: logged('foreignSetups', method('foreignSetups')),
@@ -69,6 +78,8 @@ export class FakeTaskService {
       undo: logged('undo', method('undo')),
       discard: logged('discard', method('discard')),
       restore: logged('restore', method('restore')),
+      snapshots: logged('snapshots', script.snapshots ?? (() => Promise.resolve([]))),
+      restoreTo: logged('restoreTo', method('restoreTo')),
       dismiss: logged('dismiss', method('dismiss')),
       dismissAlarms: logged('dismissAlarms', method('dismissAlarms')),
       baseFile: logged('baseFile', method('baseFile')),

@@ -1,12 +1,17 @@
+import { TributaryError } from '../../base/errors';
 import { plainLine } from '../../model/plainText';
-import type { TargetCommand } from '../arguments';
+import type { Task } from '../../model/task';
+import type { RestorePoint } from '../../tasks/housekeepingApi';
+import type { RestoreCommand } from '../arguments';
 import { taskData } from '../records';
-import { taskOf, type VerbRunner } from '../verbContext';
+import type { Outcome } from '../report';
+import { taskOf, type VerbContext, type VerbRunner } from '../verbContext';
 
-export const restore: VerbRunner<TargetCommand> = async ({ target }, context) => {
-  const { id } = await taskOf(target, context);
+export const restore: VerbRunner<RestoreCommand> = async ({ target, point }, context) => {
+  const found = await taskOf(target, context);
   context.interruption.begin('files');
-  const task = await context.tasks.restore(id);
+  if (point !== undefined) return toEarlier(found, pointIn(found, point), context);
+  const task = await context.tasks.restore(found.id);
   const place = task.worktreePath === undefined ? '' : ` in ${plainLine(task.worktreePath)}`;
   return {
     exitCode: 0,
@@ -14,3 +19,29 @@ export const restore: VerbRunner<TargetCommand> = async ({ target }, context) =>
     text: `Restored ${plainLine(task.slug)}${place}\n`,
   };
 };
+
+async function toEarlier({ id }: Task, point: RestorePoint, { tasks }: VerbContext): Promise<Outcome> {
+  const { task, to, before, restored, removed } = await tasks.restoreTo(id, point);
+  const slug = plainLine(task.slug);
+  const count = restored.length + removed.length;
+  const what = to === 0 ? 'its base' : `snapshot ${to}`;
+  return {
+    exitCode: 0,
+    data: { task: taskData(task), to, before, restored, removed },
+    text: `${slug} stands at ${what} now: ${count} ${count === 1 ? 'file' : 'files'} put back.\nTake it back with: tributary restore ${slug} --snapshot ${before}\n`,
+  };
+}
+
+/** A Run by its id or a unique beginning of it. Throws `unknownId`, `ambiguousId`. */
+function pointIn(task: Task, point: RestorePoint): RestorePoint {
+  if ('snapshot' in point) return point;
+  const found = task.runs.filter(({ id }) => id === point.run || id.startsWith(point.run));
+  const [run, second] = found;
+  if (run === undefined) {
+    throw new TributaryError('unknownId', `task ${task.slug} has no run ${JSON.stringify(point.run)}`);
+  }
+  if (second !== undefined && run.id !== point.run) {
+    throw new TributaryError('ambiguousId', `${JSON.stringify(point.run)} means more than one run`);
+  }
+  return { ...point, run: run.id };
+}

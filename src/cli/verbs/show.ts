@@ -6,6 +6,7 @@ import { baseText } from '../../model/packet';
 import { plainLine, plainText } from '../../model/plainText';
 import type { Run } from '../../model/run';
 import { currentVerdict, openAlarms, type Task, verdictOn } from '../../model/task';
+import type { TaskSnapshot } from '../../tasks/housekeepingApi';
 import type { TargetCommand } from '../arguments';
 import { describeError } from '../messages';
 import { conflictsOf } from '../overlapTexts';
@@ -21,6 +22,7 @@ export const show: VerbRunner<TargetCommand> = async ({ target, dismissesAlarms 
   const files = await filesOf(task, context);
   const { overlaps, conflicts, isStuck } = await conflictsOf(task, context);
   const next = [...(isStuck ? [stepLine(task, 'resolve')] : []), ...nextSteps(task)];
+  const snapshots = await snapshotsOf(task, context);
   const parts = [
     taskText(task, context.paint),
     alarmText(task, context.paint),
@@ -28,6 +30,7 @@ export const show: VerbRunner<TargetCommand> = async ({ target, dismissesAlarms 
     run === undefined ? '' : answerText(run, context.paint),
     files === undefined ? '' : section('Files', files.map(fileText), context.paint),
     section('Landed and standing', landedRows(task), context.paint),
+    section('Snapshots', snapshots.map(snapshotText), context.paint),
     section(
       'Messages not sent yet',
       task.messages.map(({ text }) => plainLine(text)),
@@ -44,6 +47,7 @@ export const show: VerbRunner<TargetCommand> = async ({ target, dismissesAlarms 
       ...(run === undefined ? {} : { run }),
       files,
       overlaps,
+      snapshots,
       verdict: currentVerdict(task),
       next,
     },
@@ -62,6 +66,22 @@ async function filesOf(
     report.warn(describeError(toTributaryError(error), task.slug).message);
     return undefined;
   }
+}
+
+/** None, and said, where git cannot tell: the rest is worth showing. */
+async function snapshotsOf(task: Task, { tasks, report }: VerbContext): Promise<readonly TaskSnapshot[]> {
+  try {
+    return await tasks.snapshots(task.id);
+  } catch (error) {
+    report.warn(describeError(toTributaryError(error), task.slug).message);
+    return [];
+  }
+}
+
+function snapshotText({ number, at, runId, turn = 0, isNewest }: TaskSnapshot): string {
+  const after = turn === 0 ? `as it stood after ${runId}` : `after ${runId}:${turn}`;
+  const origin = runId === undefined ? 'kept before what a check had left was taken out' : after;
+  return `${number} ${at} ${plainLine(origin)}${isNewest ? ' (the newest)' : ''}`;
 }
 
 function taskText(task: Task, paint: Paint): string {

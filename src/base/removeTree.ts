@@ -1,0 +1,28 @@
+import { chmod, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errnoOf } from './errors';
+
+/** Deletes a folder and what lies in it; links are unlinked, never followed; folders without rights do not stop it. */
+export async function removeTree(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    await openFolders(folder);
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** Makes folders writable; links are not followed, files are left. */
+export async function openFolders(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
+  }
+}
+
+/** Whether the rights on a file or folder stand in the way. */
+export function isForbidden(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === 'EACCES' || errno === 'EPERM';
+}

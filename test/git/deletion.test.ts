@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { TributaryError } from '../../src/base/errors';
+import { type Layer, openLayer } from './support/layer';
+import { cleanUp, gitAt, listing, makeRepo, repoAt, type TempRepo } from './support/tempRepo';
+
+const isLong = process.env['TRIBUTARY_LONG'] !== undefined;
+const branch = 'refs/heads/tributary/fix-it';
+
+interface Place {
+  readonly repo: TempRepo;
+  readonly layer: Layer;
+  readonly path: string;
+  readonly kept: string;
+  readonly aside: string;
+}
+
+/** A checkout with a Worktree of ours and one of the user's, and files around them. */
+async function place(): Promise<Place> {
+  const repo = await makeRepo({
+    files: { 'a.txt': 'a\n', 'src/b.txt': 'b\n', '.gitignore': 'node_modules\n' },
+  });
+  await repo.write('untracked.txt', 'mine');
+  await mkdir(join(repo.folder, 'empty'));
+  await writeFile(join(repo.folder, 'beside.txt'), 'beside');
+  await repo.git('worktree', 'add', '-q', '-b', 'mine', join(repo.folder, 'mine'));
+  await repoAt(repo.folder, join(repo.folder, 'mine')).write('mine.txt', 'work of the user');
+  const layer = await openLayer(repo.root);
+  const path = join(repo.folder, 'repo.worktrees', 'fix-it');
+  const { commit } = await layer.repository.head();
+  await layer.worktrees.create({ path, branch, commit, lockReason: 'tributary task_1' });
+  await layer.worktrees.setLock(path, undefined);
+  return { repo, layer, path, kept: commit, aside: join(repo.folder, 'aside') };
+}
+
+/** Everything but our root and what was set aside; refs of ours come and go. */
+async function outside({ repo }: Place): Promise<string> {
+  const lines = (await listing(repo.folder)).split('\n');
+  const theirs = lines.filter((line) => line !== '' && !/^(repo\.worktrees|aside)\//.test(line));
+  const refs = await repo.git('for-each-ref', 'refs/heads/main', 'refs/heads/mine');
+  const listed = (await repo.git('worktree', 'list'))
+    .split('\n')
+    .filter((line) => !line.includes('[tributary'));
+  return [...theirs, refs, ...listed.map((line) => line.replace(/ +/g, ' '))].join('\n');
+}
+
+async function remove(at: Place, path: string, onBranch = branch): Promise<string> {
+  const request = { path, branch: onBranch, keptCommit: at.kept, asideDirectory: at.aside };
+  return at.layer.worktrees.remove(request).then(
+    () => 'removed',
+    (error: unknown) => (error instanceof TributaryError ? error.code : String(error)),
+  );
+}
+
+describe('nothing outside our root and refs is ever removed', () => {
+  after(cleanUp);
+
+  it('whatever path a damaged or hostile record names', async () => {
+    const at = await place();
+    const { folder, root } = at.repo;
+    const before = await outside(at);
+    const bases = ['/', folder, root, `${root}/.git`, `${folder}/mine`, `${folder}/repo.worktrees`, at.path];
+    const parts = ['', '.', '..', 'src', 'a.txt', 'empty', 'mine', 'beside.txt', 'new\nline', '.git', 'none'];
+    const paths = fc.tuple(fc.constantFrom(...bases), fc.array(fc.constantFrom(...parts), { maxLength: 3 }));
+    const branches = fc.constantFrom(branch, 'refs/heads/mine', 'refs/heads/main', 'refs/heads/tributary/x');
+    await fc.assert(
+      fc.asyncProperty(paths, branches, async ([base, more], named) => {
+        const path = [base, ...more].join('/');
+        // The one that may go.
+        fc.pre(join(path) !== at.path || named !== branch);
+        const outcome = await remove(at, path, named);
+        assert.ok(['removed', 'worktreeFailed'].includes(outcome), `${path}: ${outcome}`);
+        assert.equal(await outside(at), before);
+        assert.deepEqual(await readdir(at.path), ['.git', '.gitignore', 'a.txt', 'src']);
+      }),
+      { numRuns: isLong ? 300 : 25, seed: 7 },
+    );
+  });
+
+  it('a folder that was swapped for a link to the checkout is refused, and the link stays', async () => {
+    const at = await place();
+    await rm(at.path, { recursive: true });
+    await symlink(at.repo.root, at.path);
+    const before = await outside(at);
+    assert.equal(await remove(at, at.path), 'worktreeFailed');
+    assert.equal(await outside(at), before);
+    assert.deepEqual(await readdir(join(at.path, '..')), ['fix-it']);
+  });
+
+  it('a root that became a link leads to no other folder', async () => {
+    const at = await place();
+    await rename(join(at.path, '..'), join(at.repo.folder, 'elsewhere'));
+    await symlink(at.repo.folder, join(at.path, '..'));
+    await mkdir(join(at.repo.folder, 'fix-it'));
+    await writeFile(join(at.repo.folder, 'fix-it', 'work'), 'of the user');
+    const before = await listing(at.repo.folder);
+    assert.equal(await remove(at, at.path), 'worktreeFailed');
+    assert.equal(await listing(at.repo.folder), before);
+  });
+
+  it('a worktree of the user is refused, also on a branch that is called like ours', async () => {
+    const at = await place();
+    const theirs = join(at.repo.folder, 'repo.worktrees', 'theirs');
+    await at.repo.git('worktree', 'add', '-q', '-b', 'other', theirs);
+    const before = await listing(at.repo.folder);
+    assert.equal(await remove(at, theirs, 'refs/heads/tributary/theirs'), 'worktreeFailed');
+    assert.equal(await listing(at.repo.folder), before);
+  });
+
+  it('links into the checkout are unlinked, never followed', async () => {
+    const at = await place();
+    await mkdir(join(at.path, 'node_modules'));
+    await symlink(join(at.repo.root, 'src'), join(at.path, 'node_modules', 'junction'));
+    await symlink(at.repo.root, join(at.path, 'src', 'up'));
+    const before = await outside(at);
+    assert.equal(await remove(at, at.path), 'removed');
+    assert.equal(await outside(at), before);
+  });
+
+  it('a folder that was replaced by another one is set aside whole before it goes', async () => {
+    const at = await place();
+    await rm(at.path, { recursive: true });
+    await mkdir(at.path);
+    await writeFile(join(at.path, 'work'), 'of somebody');
+    const before = await outside(at);
+    assert.equal(await remove(at, at.path), 'removed');
+    assert.equal(await outside(at), before);
+    assert.equal(await repoAt(at.repo.folder, at.aside).read('work'), 'of somebody');
+  });
+
+  it('a removal that was killed loses nothing when its registration was pruned meanwhile', async () => {
+    const at = await place();
+    await writeFile(join(at.path, 'late.txt'), 'late');
+    await rename(at.path, join(at.path, '..', '.tributary-trash-fix-it'));
+    await at.repo.git('worktree', 'prune');
+    assert.equal(await remove(at, at.path), 'removed');
+    assert.equal(await repoAt(at.repo.folder, at.aside).read('late.txt'), 'late');
+    assert.deepEqual(await readdir(join(at.path, '..')), []);
+  });
+
+  it('what finds its place taken goes to a folder that nobody had', async () => {
+    const at = await place();
+    const aside = repoAt(at.repo.folder, at.aside);
+    await aside.write('node_modules/x', 'of an earlier removal');
+    await aside.write('node_modules.2/x', 'of one before');
+    await repoAt(at.repo.folder, at.path).write('node_modules/x', 'new');
+    await repoAt(at.repo.folder, at.path).write('node_modules.3/x', 'its own');
+    assert.equal(await remove(at, at.path), 'removed');
+    assert.equal(await aside.read('node_modules/x'), 'of an earlier removal');
+    assert.equal(await aside.read('node_modules.2/x'), 'of one before');
+    assert.equal(await aside.read('node_modules.3/x'), 'its own');
+    assert.equal(await aside.read('node_modules.4/x'), 'new');
+    await gitAt(at.repo.root, 'fsck', '--no-dangling');
+  });
+});

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { access, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Core } from '../../src/composeCore';
+import type { Task } from '../../src/model/task';
+import { cleanUp, fingerprint, makeRepo, repoAt, type TempRepo } from '../git/support/tempRepo';
+import { age, TestCores } from './support/board';
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+describe('housekeeping', () => {
+  let cores: TestCores;
+  let repo: TempRepo;
+  let core: Core;
+
+  beforeEach(async () => {
+    cores = await TestCores.start();
+    repo = await makeRepo({ files: { 'a.txt': 'one\n', '.gitignore': '*.log\n' } });
+    core = await cores.open(repo.root);
+  });
+  afterEach(async () => {
+    await cores.close();
+    await cleanUp();
+  });
+
+  const worktreeOf = (task: Task): TempRepo => repoAt(repo.folder, task.worktreePath ?? assert.fail('none'));
+  const refsOf = (task: Task): Promise<string> => repo.git('for-each-ref', `refs/tributary/${task.id}`);
+
+  describe('restore to any Turn', () => {
+    it('puts the Worktree to it, keeps what stood there, and is taken back the same way', async () => {
+      const task = await cores.task(core, 'Write', { 'one.txt': '1', 'two.txt': '2' });
+      const before = await fingerprint(repo.root);
+      const run = task.runs[0]?.id ?? '';
+      const listed = await core.tasks.snapshots(task.id);
+      assert.deepEqual(
+        listed.map(({ number, runId, turn, isNewest }) => [number, runId, turn, isNewest]),
+        [
+          [1, run, 1, false],
+          [2, run, 2, true],
+        ],
+      );
+      await worktreeOf(task).write('three.txt', 'by hand');
+      const back = await core.tasks.restoreTo(task.id, { run, turn: 1 });
+      assert.deepEqual([back.to, back.before, back.removed.toSorted()], [1, 3, ['three.txt', 'two.txt']]);
+      assert.deepEqual((await readdir(worktreeOf(task).root)).sort(), [
+        '.git',
+        '.gitignore',
+        'a.txt',
+        'one.txt',
+      ]);
+      assert.deepEqual(
+        (await core.tasks.changes(task.id)).map(({ path }) => path),
+        ['one.txt'],
+      );
+      await core.tasks.restoreTo(task.id, { snapshot: 3 });
+      assert.equal(await worktreeOf(task).read('three.txt'), 'by hand');
+      const base = await core.tasks.restoreTo(task.id, { run, turn: 0 });
+      assert.equal(base.to, 0);
+      assert.deepEqual(await core.tasks.changes(task.id), []);
+      assert.deepEqual(await fingerprint(repo.root), before);
+    });
+
+    it('refuses a state that is not recorded', async () => {
+      const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+      await assert.rejects(core.tasks.restoreTo(task.id, { snapshot: 9 }), { code: 'unknownId' });
+      await assert.rejects(core.tasks.restoreTo(task.id, { run: 'run_none', turn: 1 }), {
+        code: 'unknownId',
+      });
+    });
+  });
+
+  describe('a sweep', () => {
+    it('takes an unchanged Worktree after 15 idle minutes, ignored files aside, and it comes back on follow-up', async () => {
+      const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+      await core.tasks.restoreTo(task.id, { snapshot: 0 });
+      await worktreeOf(task).write('x.log', 'ignored');
+      assert.deepEqual(await core.tasks.housekeeping.sweep(), []);
+      await age(core, task, 1);
+      const [would] = await core.tasks.housekeeping.sweep({ isDryRun: true });
+      assert.equal(would?.outcome, 'wouldRemove');
+      assert.equal(await exists(worktreeOf(task).root), true);
+      const [item] = await core.tasks.housekeeping.sweep();
+      assert.deepEqual([item?.kind, item?.outcome], ['worktree', 'removed']);
+      assert.equal(await exists(worktreeOf(task).root), false);
+      assert.deepEqual(await core.tasks.housekeeping.sweep(), []);
+      cores.script({ 'two.txt': '2' });
+      await (await core.tasks.followUp(task.id, 'Go on')).settled;
+      assert.equal(await worktreeOf(task).read('x.log'), 'ignored');
+    });
+
+    it('never takes one that is changed, nor one the user opened', async () => {
+      const changed = await cores.task(core, 'Write', { 'one.txt': '1' });
+      const opened = await cores.task(core, 'Other', { 'one.txt': '1' });
+      await core.tasks.restoreTo(opened.id, { snapshot: 0 });
+      await core.tasks.housekeeping.noteOpened(opened.id);
+      await age(core, changed, 90);
+      await age(core, opened, 90);
+      assert.deepEqual(await core.tasks.housekeeping.sweep(), []);
+      const { worktrees } = await core.tasks.housekeeping.worktrees();
+      assert.deepEqual(
+        worktrees.map(({ slug, isChanged, openedAt, stands }) => [
+          slug,
+          isChanged,
+          openedAt !== undefined,
+          stands,
+        ]),
+        [
+          ['write', true, false, 'whole'],
+          ['other', false, true, 'whole'],
+        ],
+      );
+    });
+
+    it('keeps what brings an ended Task back for 30 days from its end; record and transcript stay for good', async () => {
+      const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+      await worktreeOf(task).write('x.log', 'ignored');
+      await core.tasks.discard(task.id);
+      await age(core, task, 29);
+      assert.deepEqual(await core.tasks.housekeeping.sweep({ olderThanDays: 1 }), []);
+      await age(core, task, 31);
+      assert.deepEqual(await core.tasks.housekeeping.sweep({ olderThanDays: 60 }), []);
+      const [item] = await core.tasks.housekeeping.sweep();
+      assert.deepEqual([item?.kind, item?.outcome], ['kept', 'removed']);
+      assert.equal(await refsOf(task), '');
+      assert.equal(await exists(join(core.repository.commonDir, 'tributary', 'aside', task.id)), false);
+      await assert.rejects(core.tasks.restore(task.id), /ended too long ago/);
+      const { entries } = await core.tasks.transcript(task.id, task.runs[0]?.id ?? assert.fail());
+      assert.ok(entries.length > 0);
+      assert.deepEqual(await core.tasks.housekeeping.sweep(), []);
+    });
+
+    it('takes the undo of an accepted Task with its Snapshots, and nothing of an open one', async () => {
+      const open = await cores.task(core, 'Keep', { 'keep.txt': '1' });
+      const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+      await core.tasks.accept(task.id);
+      await age(core, task, 31);
+      await age(core, open, 31);
+      const before = await fingerprint(repo.root);
+      const items = await core.tasks.housekeeping.sweep();
+      assert.deepEqual(
+        items.map(({ slug, outcome }) => [slug, outcome]),
+        [['write', 'removed']],
+      );
+      assert.deepEqual(await readdir(join(core.repository.commonDir, 'tributary', 'journal')), []);
+      assert.notEqual(await refsOf(open), '');
+      await assert.rejects(core.tasks.undo(task.id), { code: 'wrongState' });
+      assert.deepEqual(await fingerprint(repo.root), before);
+    });
+  });
+
+  it('a list of Worktrees names strangers under our folder and what stands in place of ours', async () => {
+    const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+    const stranger = join(repo.folder, 'repo.worktrees', 'not-ours');
+    await repoAt(repo.folder, stranger).write('x', 'y'.repeat(5_000));
+    const report = await core.tasks.housekeeping.worktrees();
+    assert.deepEqual(
+      report.strangers.map(({ path }) => path),
+      [stranger],
+    );
+    const [one] = report.worktrees;
+    assert.deepEqual([one?.path, one?.state, one?.isChanged], [task.worktreePath, 'ready', true]);
+    assert.ok((one?.size?.bytes ?? 0) > 0 && one?.size?.isWhole);
+  });
+
+  it('an accept sees what its preview saw also when the list of Worktrees is lost', async () => {
+    const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+    await worktreeOf(task).write('late.txt', 'by hand');
+    await repoAt(repo.folder, join(core.repository.commonDir, 'tributary', 'worktrees')).remove('index.json');
+    const plan = await core.tasks.preview(task.id);
+    assert.deepEqual(plan.paths.map(({ path }) => path).sort(), ['late.txt', 'one.txt']);
+    const outcome = await core.tasks.accept(task.id);
+    assert.equal(outcome.kind, 'landed');
+    assert.equal(await readFile(join(repo.root, 'late.txt'), 'utf8'), 'by hand');
+  });
+});
