@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { resolveCredentials } from './agent/modelTable';
 import { Activities } from './editor/activities';
+import { AlarmNotices } from './editor/alarmNotices';
 import { Announcer } from './editor/announcer';
 import { WindowBoards } from './editor/boards';
 import { ChangedFiles } from './editor/changedFiles';
@@ -13,13 +14,16 @@ import { FindingDiagnostics } from './editor/findings/findingDiagnostics';
 import { sayForgottenKey } from './editor/forgottenKey';
 import { InboxNotices } from './editor/inboxNotices';
 import { OutputLog } from './editor/outputLog';
+import { OverlapMarks } from './editor/overlapMarks';
 import { QuestionInbox } from './editor/permissionInbox';
 import { ProblemNotices } from './editor/problemNotices';
 import { Resumer } from './editor/resumer';
 import { OwnRuns } from './editor/resuming';
 import { Reviews } from './editor/review/reviews';
 import { baseScheme, snapshotScheme, TaskFileSystem } from './editor/review/taskFileSystem';
+import { RowMarks } from './editor/rowMarks';
 import { Secrets } from './editor/secrets';
+import { SeenView } from './editor/seenView';
 import { EditorSettings } from './editor/settings';
 import { Surroundings } from './editor/surroundings';
 import { TaskTree } from './editor/taskTree';
@@ -83,8 +87,11 @@ export function compose(context: vscode.ExtensionContext): Composed {
   });
   const activities = new Activities({ boards, logger: log });
   const files = new ChangedFiles({ boards, logger: log });
-  const tree = new TaskTree({ boards, activities, files, inbox, logger: log });
+  const seen = new SeenView({ logger: log });
+  const overlaps = new OverlapMarks({ boards, seen, logger: log });
+  const tree = new TaskTree({ boards, activities, files, inbox, overlaps, logger: log });
   const view = vscode.window.createTreeView('tributary.tasks', { treeDataProvider: tree });
+  seen.look(view);
   const hasModel = async (): Promise<boolean> =>
     settings.now.model.provider === 'demo' || (await secrets.credentials()) !== undefined;
   const surroundings = new Surroundings({ boards, inbox, view, hasModel, logger: log });
@@ -93,6 +100,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const resume = (): 'automatic' | 'ask' | 'never' => settings.now.resume;
   const resumer = new Resumer({ boards, own, setting: resume, announcer, dialogs, logger: log });
   const notices = new InboxNotices({ inbox, boards, dialogs, tree, view });
+  const alarms = new AlarmNotices({ boards, dialogs, memory: context.workspaceState });
   const fileSystem = new TaskFileSystem({ boards, logger: log });
   const { extensionUri } = context;
   const memory = context.workspaceState;
@@ -130,6 +138,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const subscriptions = vscode.Disposable.from(
     vscode.workspace.registerFileSystemProvider(baseScheme, fileSystem, { isReadonly: true }),
     vscode.workspace.registerFileSystemProvider(snapshotScheme, fileSystem, { isReadonly: true }),
+    vscode.window.registerFileDecorationProvider(new RowMarks()),
     vscode.languages.registerCodeActionsProvider({ scheme: 'file' }, new FindingActions(findings), {
       providedCodeActionKinds: FindingActions.kinds,
     }),
@@ -153,10 +162,13 @@ export function compose(context: vscode.ExtensionContext): Composed {
         reviews,
         transcripts,
         notices,
+        alarms,
         findings,
         surroundings,
         view,
         tree,
+        overlaps,
+        seen,
         files,
         activities,
         fileSystem,

@@ -7,9 +7,12 @@ import { isLive } from '../tasks/runMachine';
 import type { Activities } from './activities';
 import type { WindowBoards } from './boards';
 import type { ChangedFiles } from './changedFiles';
+import type { OverlapMarks } from './overlapMarks';
 import type { PermissionInbox } from './permissionInbox';
 import { commandTooltip } from './plainWords';
+import { markUri } from './rowMarks';
 import { inOrder, statusOf, type TaskStatus, verdictOfRun } from './taskStatus';
+import { shown } from './taskWords';
 import { Throttle } from './throttle';
 import {
   questionRow,
@@ -21,12 +24,14 @@ import {
   taskTooltip,
 } from './treeItems';
 import { childRuns, type TreeNode, TreeNodes } from './treeNodes';
+import { conflictLines } from './warningWords';
 
 export interface TaskTreeDeps {
   readonly boards: WindowBoards;
   readonly activities: Activities;
   readonly files: ChangedFiles;
   readonly inbox: PermissionInbox;
+  readonly overlaps: Pick<OverlapMarks, 'of' | 'onDidChange'>;
   readonly logger: Logger;
 }
 
@@ -54,6 +59,7 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
       deps.activities.onDidChange(() => this.throttle.ask()),
       deps.files.onDidLoad(() => this.throttle.ask()),
       deps.inbox.onDidChange(() => this.throttle.ask()),
+      deps.overlaps.onDidChange(() => this.throttle.ask()),
     ])
       this.subscriptions.add(subscription);
   }
@@ -71,6 +77,7 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
     item.id = node.key;
     item.description = row.description;
     item.iconPath = row.icon;
+    if (row.mark !== undefined) item.resourceUri = markUri(node.key, row.mark);
     item.contextValue = row.context.join(' ');
     item.accessibilityInformation = { label: row.spoken };
     if (node.kind !== 'repository') {
@@ -87,7 +94,7 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
     if (node.kind === 'repository') return item;
     const task = this.taskOf(node.taskId);
     if (task === undefined) return item;
-    if (node.kind === 'task') item.tooltip = taskTooltip(task, this.statusOf(task));
+    if (node.kind === 'task') item.tooltip = taskTooltip(task, this.statusOf(task), this.conflictsOf(task));
     if (node.kind === 'run') {
       const run = task.runs.find((one) => one.id === node.runId);
       if (run !== undefined) item.tooltip = runTooltip(run);
@@ -130,7 +137,11 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
     }
     const task = this.taskOf(node.taskId);
     if (task === undefined) return goneRow();
-    if (node.kind === 'task') return taskRow(task, this.statusOf(task), this.questionsOf(task).length);
+    if (node.kind === 'task')
+      return taskRow(task, this.statusOf(task), {
+        questions: this.questionsOf(task).length,
+        conflicts: this.deps.overlaps.of(task.id),
+      });
     const run = task.runs.find(({ id }) => id === node.runId);
     return run === undefined
       ? goneRow()
@@ -184,6 +195,11 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
     return this.deps.inbox.pending.filter(({ taskId }) => taskId === task.id);
   }
 
+  private conflictsOf(task: Task): string[] {
+    const nameOf = (id: TaskId): string => shown(this.taskOf(id)?.packet.objective ?? id, 60);
+    return conflictLines(task.id, this.deps.overlaps.of(task.id), nameOf);
+  }
+
   private taskOf(taskId: TaskId): Task | undefined {
     return this.deps.boards.find(taskId)?.task;
   }
@@ -229,6 +245,6 @@ function keysOf(nodes: readonly TreeNode[]): string {
   return nodes.map(({ key }) => key).join('\n');
 }
 
-function looksOf({ label, description, icon, context, spoken }: RowContent): string {
-  return JSON.stringify([label, description, icon.id, icon.color?.id, context, spoken]);
+function looksOf({ label, description, icon, mark, context, spoken }: RowContent): string {
+  return JSON.stringify([label, description, icon.id, icon.color?.id, mark, context, spoken]);
 }

@@ -1,11 +1,13 @@
 import * as vscode from 'vscode';
+import type { Overlap } from '../model/overlap';
 import { plainLine } from '../model/plainText';
 import type { Run } from '../model/run';
-import type { Task } from '../model/task';
+import { openAlarms, type Task } from '../model/task';
 import type { VerdictWord } from '../model/verdict';
 import type { PermissionQuestion } from '../tasks/permission';
 import { isLive } from '../tasks/runMachine';
 import type { Activity } from './activity';
+import type { RowMark } from './rowMarks';
 import { canAccept, canResume, isAtRest, judgedOf, type TaskStatus, timesOf } from './taskStatus';
 import {
   activityText,
@@ -23,6 +25,7 @@ import {
   verdictIcon,
   verdictText,
 } from './taskWords';
+import { alarmHead, alarmLines, alarmsText, conflictsText, warningMark } from './warningWords';
 
 /** Of a side bar as wide as the editor makes it, half is left for what goes on. */
 const labelLength = 24;
@@ -32,20 +35,36 @@ export interface RowContent {
   readonly label: string;
   readonly description: string;
   readonly icon: vscode.ThemeIcon;
+  readonly mark?: RowMark | undefined;
   /** Words that `when` clauses of menus look for. */
   readonly context: readonly string[];
   /** What a screen reader says. */
   readonly spoken: string;
 }
 
-export function taskRow(task: Task, status: TaskStatus, questions: number): RowContent {
-  const description = statusText(status);
+/** What is known of a Task's row beside its record. */
+export interface KnownOfTask {
+  readonly questions: number;
+  /** Of this Task with others and with the checkout. */
+  readonly conflicts: readonly Overlap[];
+}
+
+export function taskRow(task: Task, status: TaskStatus, known: KnownOfTask): RowContent {
+  const [alarms, conflicts] = [alarmsText(openAlarms(task)), conflictsText(known.conflicts)];
+  const description = [alarms, statusText(status), conflicts]
+    .filter((text) => text !== undefined)
+    .join(' · ');
   return {
     // Short, so that a narrow side bar has room for what goes on; tooltip and screen readers have all of it.
     label: shown(task.packet.objective, labelLength),
     description,
-    icon: statusIcon(status),
-    context: taskContext(task, questions),
+    icon: alarms === undefined ? statusIcon(status) : icon('alert', 'list.errorForeground'),
+    mark: warningMark(alarms, conflicts),
+    context: [
+      ...taskContext(task, known.questions),
+      ...(alarms === undefined ? [] : ['alarmed']),
+      ...(conflicts === undefined ? [] : ['conflicting']),
+    ],
     spoken: `${shown(task.packet.objective, 300)}, ${description}`,
   };
 }
@@ -155,7 +174,11 @@ export function repositoryRow(label: string, tasks: number): RowContent {
 }
 
 /** Objective, state, base, Verdict, usage, time: as Markdown in which nothing of theirs is markup. */
-export function taskTooltip(task: Task, status: TaskStatus): vscode.MarkdownString {
+export function taskTooltip(
+  task: Task,
+  status: TaskStatus,
+  conflicts: readonly string[],
+): vscode.MarkdownString {
   const { base } = task.packet.repository;
   const behind =
     base.behind === undefined || base.behind === 0
@@ -164,6 +187,10 @@ export function taskTooltip(task: Task, status: TaskStatus): vscode.MarkdownStri
   const judged = judgedOf(task);
   const first = task.runs[0];
   const rows: readonly (readonly [string, string | undefined])[] = [
+    ...openAlarms(task).map(
+      (alarm) => [vscode.l10n.t('Alarm'), [alarmHead(alarm), ...alarmLines(alarm)].join(' ')] as const,
+    ),
+    ...conflicts.map((conflict) => [vscode.l10n.t('Conflict'), conflict] as const),
     [vscode.l10n.t('State'), statusText(status)],
     [vscode.l10n.t('Agent'), task.agent],
     [vscode.l10n.t('Base'), `${baseName(base)} (${base.commit.slice(0, 10)})${behind}`],

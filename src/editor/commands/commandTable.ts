@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { accept } from './accept';
+import { dismissAlarms, showAlarms } from './alarms';
 import { allowQuestion, denyQuestion } from './answerQuestion';
 import type { Command, CommandContext } from './commandContext';
 import { allowCommands, revokeCommands } from './consent';
@@ -18,6 +19,7 @@ import { restore } from './restore';
 import { resume } from './resume';
 import { revealOfFile } from './revealOfFile';
 import { review } from './review';
+import { showConflicts } from './showConflicts';
 import { showEvidence } from './showEvidence';
 import { showOutput } from './showOutput';
 import { stop } from './stop';
@@ -41,6 +43,9 @@ export const commandTable: readonly Command[] = [
   openWorktree,
   openTerminal,
   revealOfFile,
+  showConflicts,
+  showAlarms,
+  dismissAlarms,
   fixFinding,
   showEvidence,
   dismissFinding,
