@@ -19,7 +19,11 @@ import { QuestionInbox } from './editor/permissionInbox';
 import { ProblemNotices } from './editor/problemNotices';
 import { Resumer } from './editor/resumer';
 import { OwnRuns } from './editor/resuming';
+import { ReviewState } from './editor/review/reviewState';
 import { Reviews } from './editor/review/reviews';
+import { ReviewTree } from './editor/review/reviewTree';
+import { ReviewView } from './editor/review/reviewView';
+import { TaskFileKey } from './editor/review/taskFileKey';
 import { baseScheme, snapshotScheme, TaskFileSystem } from './editor/review/taskFileSystem';
 import { RowMarks } from './editor/rowMarks';
 import { Secrets } from './editor/secrets';
@@ -28,6 +32,7 @@ import { EditorSettings } from './editor/settings';
 import { Surroundings } from './editor/surroundings';
 import { TaskTree } from './editor/taskTree';
 import { TranscriptPanels } from './editor/transcript/transcriptPanels';
+import { UnresolvedFiles } from './editor/unresolvedFiles';
 import type { StoreProblem } from './store/store';
 
 /** What a test inside the editor looks at, and answers dialogs by. */
@@ -35,6 +40,8 @@ export interface Parts {
   readonly boards: WindowBoards;
   readonly tree: TaskTree;
   readonly view: vscode.TreeView<unknown>;
+  readonly reviewTree: ReviewTree;
+  readonly reviewState: ReviewState;
   readonly inbox: QuestionInbox;
   readonly consent: CommandConsent;
   readonly secrets: Secrets;
@@ -89,7 +96,9 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const files = new ChangedFiles({ boards, logger: log });
   const seen = new SeenView({ logger: log });
   const overlaps = new OverlapMarks({ boards, seen, logger: log });
-  const tree = new TaskTree({ boards, activities, files, inbox, overlaps, logger: log });
+  const unresolved = new UnresolvedFiles({ boards, logger: log });
+  const known = { activities, files, inbox, overlaps, unresolved };
+  const tree = new TaskTree({ boards, ...known, logger: log });
   const view = vscode.window.createTreeView('tributary.tasks', { treeDataProvider: tree });
   seen.look(view);
   const hasModel = async (): Promise<boolean> =>
@@ -106,6 +115,10 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const memory = context.workspaceState;
   const transcripts = new TranscriptPanels({ extensionUri, boards, inbox, announcer, memory, logger: log });
   const reviews = new Reviews({ boards, files, dialogs });
+  const reviewState = new ReviewState({ boards, memory, logger: log });
+  const reviewTree = new ReviewTree(reviewState);
+  const review = new ReviewView({ boards, state: reviewState, tree: reviewTree, tasks: view, announcer });
+  const taskFileKey = new TaskFileKey(boards);
   const renew = (): void => {
     boards.retry();
     void surroundings.refreshModel();
@@ -123,6 +136,10 @@ export function compose(context: vscode.ExtensionContext): Composed {
     log,
     transcripts,
     reviews,
+    reviewState,
+    reviewTree,
+    review,
+    unresolved,
     memory,
     provider: () => settings.now.model.provider,
     suggestion: async (root) => {
@@ -151,7 +168,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   void boards.refresh();
   void hasModel().then((has) => (has ? undefined : sayForgottenKey(secrets, dialogs)));
   return {
-    parts: { boards, tree, view, inbox, consent, secrets, findings, dialogs },
+    parts: { boards, tree, view, reviewTree, reviewState, inbox, consent, secrets, findings, dialogs },
     async dispose() {
       // First nothing new may begin; then what runs is interrupted and written down; then the surfaces go.
       subscriptions.dispose();
@@ -159,6 +176,10 @@ export function compose(context: vscode.ExtensionContext): Composed {
       resumer.dispose();
       await boards.dispose();
       for (const part of [
+        taskFileKey,
+        review,
+        reviewTree,
+        reviewState,
         reviews,
         transcripts,
         notices,
@@ -169,6 +190,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
         tree,
         overlaps,
         seen,
+        unresolved,
         files,
         activities,
         fileSystem,

@@ -11,7 +11,13 @@ export type Stage = 'working' | 'verifying' | 'fixing';
 export type TaskStatus =
   | { readonly kind: 'live'; readonly stage: Stage; readonly activity: Activity | undefined }
   | { readonly kind: 'between' }
-  | { readonly kind: 'ready'; readonly files: number | undefined; readonly judged: Judged | undefined }
+  | {
+      readonly kind: 'ready';
+      readonly files: number | undefined;
+      readonly judged: Judged | undefined;
+      /** Files with a conflict that nobody has resolved. */
+      readonly unresolved?: number;
+    }
   | { readonly kind: 'answered' }
   | { readonly kind: 'cut'; readonly state: 'failed' | 'stopped' | 'interrupted'; readonly end: RunEnd }
   | { readonly kind: 'ended'; readonly state: 'accepted' | 'discarded' | 'closed' }
@@ -31,6 +37,8 @@ export interface Known {
   readonly files?: number | undefined;
   /** One Run has ended and what follows from it is about to begin. */
   readonly isBusy?: boolean | undefined;
+  /** Files of its Worktree with a conflict that nobody has resolved. */
+  readonly unresolved?: number | undefined;
 }
 
 export function statusOf(task: Task, known: Known = {}): TaskStatus {
@@ -45,7 +53,9 @@ export function statusOf(task: Task, known: Known = {}): TaskStatus {
   if (status.state === 'failed' || status.state === 'stopped' || status.state === 'interrupted')
     return { kind: 'cut', state: status.state, end: status.end };
   if (task.snapshot === undefined) return { kind: 'answered' };
-  return { kind: 'ready', files: known.files, judged: judgedOf(task) };
+  const { files, unresolved = 0 } = known;
+  const left = unresolved === 0 ? {} : { unresolved };
+  return { kind: 'ready', files, judged: judgedOf(task), ...left };
 }
 
 /** Whether the Task waits for the user to review it. */
@@ -56,6 +66,17 @@ export function isReady(task: Task): boolean {
 /** Whether there is something that `accept` could land. */
 export function canAccept(task: Task): boolean {
   return isAtRest(task) && task.state === 'open' && task.snapshot !== undefined;
+}
+
+/** Whether `undo` has a Landing to take back: all of an accepted Task, or the last part of an open one. */
+export function canUndo(task: Task): boolean {
+  if (!isAtRest(task)) return false;
+  return task.state === 'accepted' || (task.state === 'open' && hasPartLanded(task));
+}
+
+/** Whether a part of the Task has landed and stands. */
+export function hasPartLanded({ landings }: Task): boolean {
+  return landings.some(({ part, undoneAt }) => part !== undefined && undoneAt === undefined);
 }
 
 /** Whether no Run of the Task lives and no ending is under way. */

@@ -15,6 +15,7 @@ import { inOrder, statusOf, type TaskStatus, verdictOfRun } from './taskStatus';
 import { shown } from './taskWords';
 import { Throttle } from './throttle';
 import {
+  goneRow,
   questionRow,
   type RowContent,
   repositoryRow,
@@ -24,6 +25,7 @@ import {
   taskTooltip,
 } from './treeItems';
 import { childRuns, type TreeNode, TreeNodes } from './treeNodes';
+import type { UnresolvedFiles } from './unresolvedFiles';
 import { conflictLines } from './warningWords';
 
 export interface TaskTreeDeps {
@@ -32,6 +34,7 @@ export interface TaskTreeDeps {
   readonly files: ChangedFiles;
   readonly inbox: PermissionInbox;
   readonly overlaps: Pick<OverlapMarks, 'of' | 'onDidChange'>;
+  readonly unresolved: UnresolvedFiles;
   readonly logger: Logger;
 }
 
@@ -60,6 +63,7 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
       deps.files.onDidLoad(() => this.throttle.ask()),
       deps.inbox.onDidChange(() => this.throttle.ask()),
       deps.overlaps.onDidChange(() => this.throttle.ask()),
+      deps.unresolved.onDidLook(() => this.throttle.ask()),
     ])
       this.subscriptions.add(subscription);
   }
@@ -94,7 +98,11 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
     if (node.kind === 'repository') return item;
     const task = this.taskOf(node.taskId);
     if (task === undefined) return item;
-    if (node.kind === 'task') item.tooltip = taskTooltip(task, this.statusOf(task), this.conflictsOf(task));
+    if (node.kind === 'task')
+      item.tooltip = taskTooltip(task, this.statusOf(task), {
+        conflicts: this.conflictsOf(task),
+        unresolved: this.deps.unresolved.of(task),
+      });
     if (node.kind === 'run') {
       const run = task.runs.find((one) => one.id === node.runId);
       if (run !== undefined) item.tooltip = runTooltip(run);
@@ -210,7 +218,8 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
     const isBusy = this.deps.boards.find(task.id)?.board.isBusy(task.id);
     const isReady = live === undefined && isBusy !== true && task.state === 'open';
     const files = isReady ? this.deps.files.of(task)?.length : undefined;
-    return statusOf(task, { activity, isBusy, files });
+    const unresolved = this.deps.unresolved.of(task).length;
+    return statusOf(task, { activity, isBusy, files, unresolved });
   }
 
   /** Nothing tells when the last of what a Run brought with it is over, and that is in a moment. */
@@ -235,10 +244,6 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
     });
     if (different.length > 0) this.changed.fire(different);
   }
-}
-
-function goneRow(): RowContent {
-  return { label: '', description: '', icon: new vscode.ThemeIcon('blank'), context: [], spoken: '' };
 }
 
 function keysOf(nodes: readonly TreeNode[]): string {

@@ -79,7 +79,7 @@ export function statusText(status: TaskStatus): string {
     case 'answered':
       return vscode.l10n.t('answered');
     case 'ready':
-      return readyText(status.files, status.judged);
+      return [...unresolvedTexts(status.unresolved), readyText(status.files, status.judged)].join(' · ');
     case 'cut':
       return cutText(status.state, status.end.reason);
     case 'ended':
@@ -101,6 +101,11 @@ function liveText(stage: Stage, activity: Activity | undefined): string {
     case 'fixing':
       return doing === undefined ? vscode.l10n.t('fixing') : vscode.l10n.t('fixing: {0}', doing);
   }
+}
+
+function unresolvedTexts(files = 0): string[] {
+  if (files === 0) return [];
+  return [files === 1 ? vscode.l10n.t('1 file to resolve') : vscode.l10n.t('{0} files to resolve', files)];
 }
 
 /** The Verdict first: a narrow side bar cuts the end. */
@@ -192,7 +197,7 @@ export function statusIcon(status: TaskStatus): vscode.ThemeIcon {
     case 'answered':
       return icon('comment', 'charts.blue');
     case 'ready':
-      return readyIcon(status.judged);
+      return status.unresolved === undefined ? readyIcon(status.judged) : icon('warning', 'charts.yellow');
     case 'cut':
       return status.state === 'failed'
         ? icon('error', 'charts.red')

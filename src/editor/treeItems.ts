@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { Unresolved } from '../model/movedBase';
 import type { Overlap } from '../model/overlap';
 import { plainLine } from '../model/plainText';
 import type { Run } from '../model/run';
@@ -8,7 +9,7 @@ import type { PermissionQuestion } from '../tasks/permission';
 import { isLive } from '../tasks/runMachine';
 import type { Activity } from './activity';
 import type { RowMark } from './rowMarks';
-import { canAccept, canResume, isAtRest, judgedOf, type TaskStatus, timesOf } from './taskStatus';
+import { canAccept, canResume, canUndo, isAtRest, judgedOf, type TaskStatus, timesOf } from './taskStatus';
 import {
   activityText,
   baseName,
@@ -42,6 +43,11 @@ export interface RowContent {
   readonly spoken: string;
 }
 
+/** Of what is there no more, until the editor has heard of it. */
+export function goneRow(): RowContent {
+  return { label: '', description: '', icon: new vscode.ThemeIcon('blank'), context: [], spoken: '' };
+}
+
 /** What is known of a Task's row beside its record. */
 export interface KnownOfTask {
   readonly questions: number;
@@ -54,6 +60,7 @@ export function taskRow(task: Task, status: TaskStatus, known: KnownOfTask): Row
   const description = [alarms, statusText(status), conflicts]
     .filter((text) => text !== undefined)
     .join(' · ');
+
   return {
     // Short, so that a narrow side bar has room for what goes on; tooltip and screen readers have all of it.
     label: shown(task.packet.objective, labelLength),
@@ -77,10 +84,11 @@ export function taskContext(task: Task, questions: number): string[] {
     ['asking', questions > 0],
     ['acceptable', canAccept(task)],
     ['changed', task.snapshot !== undefined],
+    ['unresolved', canAccept(task) && task.unresolved.length > 0],
     ['resumable', canResume(task)],
     ['fixable', canAccept(task) && (judgedOf(task)?.findings ?? 0) > 0],
     ['discardable', isAtRest(task) && task.state === 'open'],
-    ['undoable', isAtRest(task) && task.state === 'accepted'],
+    ['undoable', canUndo(task)],
     ['restorable', isAtRest(task) && (task.state === 'discarded' || task.state === 'closed')],
     ['standing', task.state === 'open' && task.worktreePath !== undefined],
   ];
@@ -173,11 +181,17 @@ export function repositoryRow(label: string, tasks: number): RowContent {
   };
 }
 
+/** What the tooltip of a Task says beside its record and state. */
+export interface KnownOfTooltip {
+  readonly conflicts: readonly string[];
+  readonly unresolved: readonly Unresolved[];
+}
+
 /** Objective, state, base, Verdict, usage, time: as Markdown in which nothing of theirs is markup. */
 export function taskTooltip(
   task: Task,
   status: TaskStatus,
-  conflicts: readonly string[],
+  { conflicts, unresolved }: KnownOfTooltip,
 ): vscode.MarkdownString {
   const { base } = task.packet.repository;
   const behind =
@@ -198,6 +212,7 @@ export function taskTooltip(
     [vscode.l10n.t('Worktree'), task.state === 'open' ? task.worktreePath : undefined],
     ...(task.setup?.commands ?? []).map((done) => [vscode.l10n.t('Set-up'), setupCommandText(done)] as const),
     [vscode.l10n.t('Verdict'), judged === undefined ? undefined : judgedText(judged)],
+    ...unresolved.map(({ path }) => [vscode.l10n.t('To resolve'), path] as const),
     [vscode.l10n.t('Started'), first === undefined ? undefined : new Date(first.createdAt).toLocaleString()],
     ...task.runs.map((run) => [runKindText(run.kind), runSummary(run)] as const),
   ];

@@ -7,6 +7,9 @@ export interface MarkTargets {
   readonly hunks?: readonly string[];
 }
 
+/** A mark to set, or one kind of mark to take off and leave the others. */
+export type MarkChange = ReviewMark | 'notReviewed' | 'undecided';
+
 /** What was decided about a hunk: by itself, else with its file. */
 export function decisionOnHunk(
   marks: readonly Mark[],
@@ -73,4 +76,51 @@ export function withMark(
     ...paths.map((of) => ({ kind: 'path' as const, of, mark, at, ...ofTree })),
     ...hunks.map((of) => ({ kind: 'hunk' as const, of, mark, at })),
   ];
+}
+
+/** A file as the user sees it marked. */
+export interface SeenFile {
+  readonly path: string;
+  readonly hunks: readonly { readonly id: string; readonly isReviewed: boolean }[];
+}
+
+/**
+ * The marks with reviews, or decisions, taken off the targets and nothing else. What was said of a file holds on for
+ * its other hunks: a review is then said of each of them, and a hunk taken out of a rejected file is one to accept.
+ */
+export function withoutMark(
+  marks: readonly Mark[],
+  files: readonly SeenFile[],
+  targets: MarkTargets,
+  { change, at }: { readonly change: 'notReviewed' | 'undecided'; readonly at: string },
+): Mark[] {
+  const isAll = targets.paths === undefined && targets.hunks === undefined;
+  const paths = isAll ? files.map((file) => file.path) : (targets.paths ?? []);
+  const single = files.filter(
+    (file) => !paths.includes(file.path) && file.hunks.some(({ id }) => targets.hunks?.includes(id)),
+  );
+  const hunks = new Set([
+    ...(targets.hunks ?? []),
+    ...files.filter((file) => paths.includes(file.path)).flatMap((file) => file.hunks.map(({ id }) => id)),
+  ]);
+  const isReview = change === 'notReviewed';
+  const hasReview = (path: string): boolean =>
+    marks.some(({ kind, of, mark }) => kind === 'path' && of === path && mark === 'reviewed');
+  const split = isReview ? single.map((file) => file.path).filter(hasReview) : [];
+  const kept = marks.filter(({ kind, of, mark }) => {
+    const isTarget = kind === 'path' ? paths.includes(of) || split.includes(of) : hunks.has(of);
+    return !isTarget || (mark === 'reviewed') !== isReview;
+  });
+  const others = single.flatMap((file) => {
+    const isRejected = decisionOnPath(marks, file.path) === 'reject';
+    const isSplit = split.includes(file.path);
+    return file.hunks.filter(({ id, isReviewed }) =>
+      isReview ? isSplit && isReviewed && !hunks.has(id) : isRejected && hunks.has(id),
+    );
+  });
+  const isKept = (of: string, mark: ReviewMark): boolean =>
+    kept.some((one) => one.kind === 'hunk' && one.of === of && one.mark === mark);
+  const mark = isReview ? 'reviewed' : 'accept';
+  const fresh = others.filter(({ id }) => !isKept(id, mark));
+  return [...kept, ...fresh.map(({ id }) => ({ kind: 'hunk' as const, of: id, mark, at }) satisfies Mark)];
 }

@@ -14,10 +14,9 @@ import type { Worktrees } from '../git/worktrees';
 import type { Alarm } from '../model/alarm';
 import type { FileChange } from '../model/changes';
 import type { ForeignSetup } from '../model/foreignSetup';
-import type { ReviewMark } from '../model/hunks';
 import type { RunId, TaskId } from '../model/ids';
 import type { LandingSelection } from '../model/landing';
-import type { MarkTargets } from '../model/marks';
+import type { MarkChange, MarkTargets } from '../model/marks';
 import { baseOf } from '../model/movedBase';
 import type { BoardOverlaps } from '../model/overlap';
 import { type Base, type TaskPacket, taskPacketSchema } from '../model/packet';
@@ -450,7 +449,7 @@ export class LocalTaskService implements TaskService {
     return { task, tree, files: await this.deps.reviews.files(task, tree, since) };
   }
 
-  async mark(id: TaskId, targets: MarkTargets, mark: ReviewMark | undefined): Promise<Task> {
+  async mark(id: TaskId, targets: MarkTargets, mark: MarkChange | undefined): Promise<Task> {
     const { task, tree } = await this.sides(id);
     if (tree === undefined) throw nothingChanged(task);
     return this.deps.reviews.mark(task, tree, targets, mark);

@@ -1,7 +1,14 @@
 import { TributaryError } from '../base/errors';
 import type { Hunks } from '../git/hunks';
-import type { FileHunks, Hunk, Mark, ReviewMark } from '../model/hunks';
-import { decisionOnHunk, decisionOnPath, type MarkTargets, withMark } from '../model/marks';
+import type { FileHunks, Hunk, Mark } from '../model/hunks';
+import {
+  decisionOnHunk,
+  decisionOnPath,
+  type MarkChange,
+  type MarkTargets,
+  withMark,
+  withoutMark,
+} from '../model/marks';
 import { baseOf } from '../model/movedBase';
 import type { Task } from '../model/task';
 import type { LandingParts } from './landingParts';
@@ -38,11 +45,12 @@ export class Reviews {
   }
 
   /** Throws `unknownId` for a file or hunk that the change has not. */
-  async mark(task: Task, tree: string, targets: MarkTargets, mark: ReviewMark | undefined): Promise<Task> {
-    const files = await this.deps.hunks.list(baseOf(task), tree);
-    refuseUnknown(files, targets);
+  async mark(task: Task, tree: string, targets: MarkTargets, mark: MarkChange | undefined): Promise<Task> {
     const { records } = this.deps;
     const at = records.now();
+    if (mark === 'notReviewed' || mark === 'undecided') return this.unmark(task, tree, targets, mark);
+    const files = await this.deps.hunks.list(baseOf(task), tree);
+    refuseUnknown(files, targets);
     return records.change(
       task.id,
       (current) => {
@@ -51,6 +59,23 @@ export class Reviews {
         const ofTree = reviewedTree === undefined ? {} : { tree: reviewedTree };
         return { ...current, marks: withMark(current.marks, files, targets, { mark, at, ...ofTree }) };
       },
+      { type: 'task.changed', state: task.state },
+    );
+  }
+
+  private async unmark(
+    task: Task,
+    tree: string,
+    targets: MarkTargets,
+    change: 'notReviewed' | 'undecided',
+  ): Promise<Task> {
+    const files = await this.files(task, tree, 'base');
+    refuseUnknown(files, targets);
+    const { records } = this.deps;
+    const at = records.now();
+    return records.change(
+      task.id,
+      (current) => ({ ...current, marks: withoutMark(current.marks, files, targets, { change, at }) }),
       { type: 'task.changed', state: task.state },
     );
   }
@@ -119,7 +144,10 @@ function isSame(one: FileHunks, other: FileHunks): boolean {
   return one.newMode === other.newMode && one.newBlob === other.newBlob && one.oldPath === other.oldPath;
 }
 
-function refuseUnknown(files: readonly FileHunks[], { paths = [], hunks = [] }: MarkTargets): void {
+function refuseUnknown(
+  files: readonly { readonly path: string; readonly hunks: readonly Pick<Hunk, 'id'>[] }[],
+  { paths = [], hunks = [] }: MarkTargets,
+): void {
   const ids = new Set(files.flatMap((file) => file.hunks.map((hunk) => hunk.id)));
   const path = paths.find((one) => !files.some((file) => file.path === one));
   const hunk = hunks.find((one) => !ids.has(one));

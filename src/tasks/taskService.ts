@@ -2,9 +2,8 @@ import type { Disposable } from '../base/disposable';
 import type { Event } from '../base/emitter';
 import type { FileChange } from '../model/changes';
 import type { ForeignSetup } from '../model/foreignSetup';
-import type { ReviewMark } from '../model/hunks';
 import type { RunId, TaskId } from '../model/ids';
-import type { MarkTargets } from '../model/marks';
+import type { MarkChange, MarkTargets } from '../model/marks';
 import type { BoardOverlaps } from '../model/overlap';
 import type { TaskPacket } from '../model/packet';
 import type { Run } from '../model/run';
@@ -87,8 +86,8 @@ export interface TaskService {
 
   /** The same hunk by hunk, with the user's marks; `since: 'review'` only what was not reviewed as it is now. */
   hunks(id: TaskId, options?: { since?: 'base' | 'review' }): Promise<TaskHunks>;
-  /** Marks files and hunks, or all of the change where neither is named; `undefined` takes marks off. Throws `unknownId`. */
-  mark(id: TaskId, targets: MarkTargets, mark: ReviewMark | undefined): Promise<Task>;
+  /** Marks files and hunks, or all of the change where neither is named; `undefined` takes all marks off them. Throws `unknownId`. */
+  mark(id: TaskId, targets: MarkTargets, mark: MarkChange | undefined): Promise<Task>;
 
   /** What `accept` would do for the same wish; nothing is written. Throws `unknownId` for what is no part of the change. */
   preview(id: TaskId, wish?: LandingWish): Promise<LandingPlan>;

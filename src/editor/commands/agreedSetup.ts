@@ -34,7 +34,7 @@ async function withForeign(context: CommandContext, board: LiveBoard, plan: Plan
   if (found === undefined) return plan;
   const include = [...(plan.include ?? []), ...found.plan.include];
   const foreign = { ...plan, ...found.plan, include };
-  const answer = await decided(context, board, { source: found.path, plan: foreign });
+  const answer = await decided(context, board, { source: found.path, plan: foreign, notes: found.notes });
   // Nobody is asked about the same file at every Task.
   if (answer === 'refused') await context.consent.decideSetup(board.id, commandsOf(foreign), false);
   if (answer === 'left') return undefined;
@@ -44,7 +44,11 @@ async function withForeign(context: CommandContext, board: LiveBoard, plan: Plan
 async function decided(
   { consent, dialogs }: CommandContext,
   board: LiveBoard,
-  { source, plan }: { readonly source: string; readonly plan: Plan },
+  {
+    source,
+    plan,
+    notes = [],
+  }: { readonly source: string; readonly plan: Plan; readonly notes?: readonly string[] },
 ): Promise<'allowed' | 'refused' | 'left'> {
   const commands = commandsOf(plan);
   const before = consent.setupDecision(board.id, commands);
@@ -55,7 +59,9 @@ async function decided(
     vscode.l10n.t(
       'They come from {0} and run with your rights:\n\n{1}\n\nYou are asked again when they change.',
       source,
-      commands.map(visibleText).join('\n'),
+      [...commands, ...(notes.length === 0 ? [] : ['', vscode.l10n.t('Not taken over:'), ...notes])]
+        .map(visibleText)
+        .join('\n'),
     ),
     allow,
     without,

@@ -7,11 +7,15 @@ import type { CommandConsent, Memory } from '../consent';
 import type { Dialogs } from '../dialogs';
 import type { OutputLog } from '../outputLog';
 import type { PermissionInbox } from '../permissionInbox';
+import type { ReviewState } from '../review/reviewState';
 import type { Reviews } from '../review/reviews';
+import type { ReviewTree } from '../review/reviewTree';
+import type { ReviewView } from '../review/reviewView';
 import type { Secrets } from '../secrets';
 import type { TaskTree } from '../taskTree';
 import type { TranscriptPanels } from '../transcript/transcriptPanels';
 import type { TreeNode } from '../treeNodes';
+import type { UnresolvedFiles } from '../unresolvedFiles';
 
 /** What commands work with. */
 export interface CommandContext {
@@ -27,6 +31,11 @@ export interface CommandContext {
   readonly log: OutputLog;
   readonly transcripts: TranscriptPanels;
   readonly reviews: Reviews;
+  /** The Task under review, and the view that shows its hunks. */
+  readonly reviewState: ReviewState;
+  readonly reviewTree: ReviewTree;
+  readonly review: Pick<ReviewView, 'view'>;
+  readonly unresolved: UnresolvedFiles;
   /** Remembers per workspace. */
   readonly memory: Memory;
   /** Where answers come from, by the settings. */

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { accept } from './accept';
+import { acceptAs } from './acceptAs';
 import { dismissAlarms, showAlarms } from './alarms';
 import { allowQuestion, denyQuestion } from './answerQuestion';
 import type { Command, CommandContext } from './commandContext';
@@ -9,16 +10,22 @@ import { dismissFinding } from './dismissFinding';
 import { fix } from './fix';
 import { fixFinding } from './fixFinding';
 import { followUp } from './followUp';
+import { moveCommands, openRow } from './hunkMoves';
 import { clearKey, setKey } from './key';
+import { landCommands } from './landParts';
+import { markCommands } from './markParts';
+import { mergeIn, openUnresolved } from './mergeIn';
 import { newTask } from './newTask';
 import { callKey, isLostRow, isOfRow, OpenCommands } from './openCommands';
 import { openDemo } from './openDemo';
 import { openTranscript } from './openTranscript';
 import { openTerminal, openWorktree } from './openWorktree';
+import { resolve } from './resolve';
 import { restore } from './restore';
 import { resume } from './resume';
 import { revealOfFile } from './revealOfFile';
 import { review } from './review';
+import { reviewViewCommands } from './reviewView';
 import { showConflicts } from './showConflicts';
 import { showEvidence } from './showEvidence';
 import { showOutput } from './showOutput';
@@ -32,6 +39,10 @@ export const commandTable: readonly Command[] = [
   openTranscript,
   review,
   accept,
+  acceptAs,
+  mergeIn,
+  openUnresolved,
+  resolve,
   discard,
   undo,
   restore,
@@ -57,6 +68,11 @@ export const commandTable: readonly Command[] = [
   revokeCommands,
   openDemo,
   showOutput,
+  openRow,
+  ...landCommands,
+  ...markCommands,
+  ...moveCommands,
+  ...reviewViewCommands,
 ];
 
 /** Registers them all; a failure is said once, and what is open already is not opened again. */

@@ -7,6 +7,8 @@ const subjectSchema = z.looseObject({
   runId: runIdSchema.optional(),
   findingId: z.string().optional(),
   questionId: z.string().optional(),
+  path: z.string().optional(),
+  hunkId: z.string().optional(),
 });
 type Subject = z.infer<typeof subjectSchema>;
 
@@ -45,13 +47,13 @@ export class OpenCommands {
 export function callKey(id: string, argument: unknown, selected: unknown): string {
   const subject = subjectOf(argument) ?? subjectOf(selected);
   if (subject === undefined) return id;
-  const { taskId, runId = '', findingId = '', questionId = '' } = subject;
-  return [id, taskId, runId, findingId, questionId].join(' ');
+  const { taskId, runId = '', findingId = '', questionId = '', hunkId = '', path = '' } = subject;
+  return [id, taskId, runId, findingId, questionId, hunkId, path].join(' ');
 }
 
 /** Whether a command is about a Task or something of it, and not one of the view's title bar. */
 export function isOfRow(id: string): boolean {
-  return /^tributary\.(task|finding|question)\./.test(id) && id !== 'tributary.task.new';
+  return /^tributary\.(task|finding|question|file|hunk)\./.test(id) && id !== 'tributary.task.new';
 }
 
 /**

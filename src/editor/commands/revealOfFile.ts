@@ -1,7 +1,8 @@
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Task } from '../../model/task';
 import { taskFileOf } from '../review/taskFileSystem';
+import { isInside } from '../review/taskFiles';
 import { inOrder } from '../taskStatus';
 import { shown } from '../taskWords';
 import type { Command, CommandContext } from './commandContext';
@@ -50,8 +51,4 @@ async function chosen(context: CommandContext, tasks: readonly Task[]): Promise<
     items: tasks.map((task) => ({ label: shown(task.packet.objective), description: task.state, task })),
   });
   return reply.kind === 'given' ? reply.value.task : undefined;
-}
-
-function isInside(file: string, folder: string | undefined): boolean {
-  return folder !== undefined && file.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

@@ -21,6 +21,7 @@ export const review: Command = {
       await context.dialogs.say('info', vscode.l10n.t('Nothing differs from the base.'));
       return;
     }
+    context.reviewState.show(task.id);
     await context.reviews.show(task, files);
     const unnameable = files.filter((file) => !isNameable(file));
     if (unnameable.length === 0) return;

@@ -41,9 +41,19 @@ export function currentUri(task: Task, path: string, isStanding: boolean): vscod
     : taskFileUri(snapshotScheme, task, path);
 }
 
+/** What is compared of a file; a side that it has not is absent. */
+export function sidesOf(
+  task: Task,
+  { path, oldPath = path, status }: FileChange,
+  isStanding: boolean,
+): { readonly left?: vscode.Uri; readonly right?: vscode.Uri } {
+  return {
+    ...(status === 'added' ? {} : { left: taskFileUri(baseScheme, task, oldPath) }),
+    ...(status === 'deleted' ? {} : { right: currentUri(task, path, isStanding) }),
+  };
+}
+
 function resourceOf(task: Task, file: FileChange, isStanding: boolean): Resource {
-  const { path, oldPath = path, status } = file;
-  const left = status === 'added' ? undefined : taskFileUri(baseScheme, task, oldPath);
-  const right = status === 'deleted' ? undefined : currentUri(task, path, isStanding);
-  return [currentUri(task, path, isStanding), left, right];
+  const { left, right } = sidesOf(task, file, isStanding);
+  return [currentUri(task, file.path, isStanding), left, right];
 }
