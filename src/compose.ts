@@ -30,6 +30,7 @@ import { Secrets } from './editor/secrets';
 import { SeenView } from './editor/seenView';
 import { EditorSettings } from './editor/settings';
 import { Surroundings } from './editor/surroundings';
+import { SweepNotices } from './editor/sweepNotices';
 import { TaskTree } from './editor/taskTree';
 import { TranscriptPanels } from './editor/transcript/transcriptPanels';
 import { UnresolvedFiles } from './editor/unresolvedFiles';
@@ -74,6 +75,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const version = versionOf(context);
   const problems = new ProblemNotices({ dialogs, log });
   const onProblem = (problem: StoreProblem): void => problems.take(problem);
+  const sweeps = new SweepNotices({ dialogs, memory: context.globalState, log });
   const boards = new WindowBoards({
     folders: trustedFolders,
     compose: async ({ root, commonDir }) => {
@@ -87,6 +89,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
         appVersion: version,
         logger: log,
         onProblem,
+        onSwept: (items) => void sweeps.take(items),
       });
     },
     onProblem,

@@ -26,6 +26,7 @@ import { Aims } from './tasks/aims';
 import { Alarms } from './tasks/alarms';
 import { Endings } from './tasks/endings';
 import { LandingGate } from './tasks/gate';
+import type { SweptItem } from './tasks/housekeepingApi';
 import { KeptBranches } from './tasks/keptBranches';
 import { Landing } from './tasks/landing';
 import { GitLandingModes } from './tasks/landingModes';
@@ -66,6 +67,8 @@ export interface CorePorts {
   readonly logger?: Logger;
   /** Hears of files of the board that could not be used, where no result carries it; the log has them too. */
   readonly onProblem?: (problem: StoreProblem) => void;
+  /** Hears of what the daily sweep removed. */
+  readonly onSwept?: (items: readonly SweptItem[]) => void;
 }
 
 export type Credentials =
@@ -213,6 +216,7 @@ export const composeCore: ComposeCore = async (ports) => {
     delay,
     endLeftovers,
     every: systemEvery,
+    ...(ports.onSwept === undefined ? {} : { onSwept: ports.onSwept }),
     events,
   });
   return { repository: facts, tasks, dispose: () => tasks.dispose() };

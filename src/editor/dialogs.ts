@@ -39,6 +39,8 @@ export interface Dialogs {
   decide(message: string, detail: string, ...actions: readonly string[]): Promise<string | undefined>;
   ask(question: TextQuestion): Promise<Reply<string>>;
   pick<T extends vscode.QuickPickItem>(question: PickQuestion<T>): Promise<Reply<T>>;
+  /** The same for any number of them; those with `picked` are chosen to begin with. */
+  pickMany<T extends vscode.QuickPickItem>(question: PickQuestion<T>): Promise<Reply<readonly T[]>>;
 }
 
 /** The editor's own. */
@@ -79,6 +81,16 @@ export const windowDialogs: Dialogs = {
     pick.matchOnDescription = true;
     pick.matchOnDetail = true;
     return shown(pick, question, () => pick.selectedItems[0]?.item);
+  },
+  pickMany(question) {
+    const pick = vscode.window.createQuickPick<Shown<(typeof question.items)[number]>>();
+    pick.canSelectMany = true;
+    pick.items = question.items.map(shownItem);
+    pick.selectedItems = pick.items.filter(({ item }) => item.picked === true);
+    pick.placeholder = question.placeHolder;
+    pick.matchOnDescription = true;
+    pick.matchOnDetail = true;
+    return shown(pick, question, () => pick.selectedItems.map(({ item }) => item));
   },
 };
 

@@ -43,8 +43,10 @@ export class ProblemNotices implements Disposable {
     const problems = this.fresh;
     this.fresh = [];
     const showLog = vscode.l10n.t('Show Log');
-    const chosen = await this.deps.dialogs.say('warning', textOf(problems), showLog);
+    const doctor = vscode.l10n.t('Run Doctor');
+    const chosen = await this.deps.dialogs.say('warning', textOf(problems), showLog, doctor);
     if (chosen === showLog) this.deps.log.show();
+    if (chosen === doctor) await vscode.commands.executeCommand('tributary.doctor');
   }
 }
 

@@ -12,6 +12,8 @@ export interface DailySweepDeps {
   readonly sweep: (signal: AbortSignal) => Promise<readonly SweptItem[]>;
   /** Calls back each so many ms until disposed, without keeping the process alive. */
   readonly every: (ms: number, tick: () => void) => Disposable;
+  /** Hears of what it took, where it took anything. */
+  readonly onSwept?: (items: readonly SweptItem[]) => void;
   readonly logger: Logger;
 }
 
@@ -52,8 +54,9 @@ export class DailySweep implements Disposable {
     try {
       if (signal.aborted || !(await claim(dayMs))) return;
       const items = await sweep(signal);
-      if (items.length > 0)
-        logger.info('swept', { items: items.map(({ slug, why, outcome }) => ({ slug, why, outcome })) });
+      if (items.length === 0) return;
+      logger.info('swept', { items: items.map(({ slug, why, outcome }) => ({ slug, why, outcome })) });
+      this.deps.onSwept?.(items);
     } catch (error) {
       if (!signal.aborted) logger.warn('the daily sweep failed', { error });
     }

@@ -99,6 +99,8 @@ export interface SweepOptions {
   readonly isDryRun?: boolean;
   /** Days instead of `tributary.worktrees.retentionDays`; never fewer than that. */
   readonly olderThanDays?: number;
+  /** Only these of what would go. */
+  readonly only?: readonly Pick<SweptItem, 'kind' | 'taskId'>[];
   readonly signal?: AbortSignal;
 }
 

@@ -33,7 +33,7 @@ import { type Endings, expectState, nothingChanged, standingLanding } from './en
 import { findTask } from './findTask';
 import { draftAfter, FollowUps, hasBegun, instructionAfter } from './followUps';
 import { gateState } from './gate';
-import type { Housekeeping, RestoredTo, RestorePoint, TaskSnapshot } from './housekeepingApi';
+import type { Housekeeping, RestoredTo, RestorePoint, SweptItem, TaskSnapshot } from './housekeepingApi';
 import type { KeptBranches } from './keptBranches';
 import type { Landing } from './landing';
 import { plannedBranch } from './landingModes';
@@ -88,6 +88,7 @@ export interface TaskServiceDeps {
   readonly worktrees: Worktrees;
   readonly snapshots: Snapshots;
   readonly every: (ms: number, tick: () => void) => Disposable;
+  readonly onSwept?: (items: readonly SweptItem[]) => void;
   readonly keeper: WorktreeKeeper;
   readonly road: RunRoad;
   readonly endings: Endings;

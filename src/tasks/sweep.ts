@@ -48,9 +48,11 @@ export class Sweep {
     const items: SweptItem[] = [];
     for (const task of tasks) {
       throwIfCancelled(options.signal);
-      const idle = await this.idleWorktree(task, options);
+      const isWanted = (kind: SweptItem['kind']): boolean =>
+        options.only?.some((one) => one.taskId === task.id && one.kind === kind) ?? true;
+      const idle = isWanted('worktree') ? await this.idleWorktree(task, options) : undefined;
       if (idle !== undefined) items.push(idle);
-      const expired = await this.expired(task, options);
+      const expired = isWanted('kept') ? await this.expired(task, options) : undefined;
       if (expired !== undefined) items.push(expired);
     }
     return items;

@@ -92,6 +92,22 @@ describe('housekeeping', () => {
       assert.equal(await worktreeOf(task).read('x.log'), 'ignored');
     });
 
+    it('takes only what it was told to of what may go', async () => {
+      const [one, other] = [
+        await cores.task(core, 'Write', { 'one.txt': '1' }),
+        await cores.task(core, 'Other', { 'one.txt': '1' }),
+      ];
+      for (const task of [one, other]) {
+        await core.tasks.restoreTo(task.id, { snapshot: 0 });
+        await age(core, task, 1);
+      }
+      const none = await core.tasks.housekeeping.sweep({ only: [{ kind: 'kept', taskId: one.id }] });
+      assert.deepEqual(none, []);
+      await core.tasks.housekeeping.sweep({ only: [{ kind: 'worktree', taskId: one.id }] });
+      assert.equal(await exists(worktreeOf(one).root), false);
+      assert.equal(await exists(worktreeOf(other).root), true);
+    });
+
     it('never takes one that is changed, nor one the user opened', async () => {
       const changed = await cores.task(core, 'Write', { 'one.txt': '1' });
       const opened = await cores.task(core, 'Other', { 'one.txt': '1' });

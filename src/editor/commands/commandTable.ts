@@ -7,6 +7,7 @@ import type { Command, CommandContext } from './commandContext';
 import { allowCommands, revokeCommands } from './consent';
 import { discard } from './discard';
 import { dismissFinding } from './dismissFinding';
+import { doctor } from './doctor';
 import { fix } from './fix';
 import { fixFinding } from './fixFinding';
 import { followUp } from './followUp';
@@ -22,6 +23,7 @@ import { openTranscript } from './openTranscript';
 import { openTerminal, openWorktree } from './openWorktree';
 import { resolve } from './resolve';
 import { restore } from './restore';
+import { restoreTo } from './restoreTo';
 import { resume } from './resume';
 import { revealOfFile } from './revealOfFile';
 import { review } from './review';
@@ -29,7 +31,9 @@ import { reviewViewCommands } from './reviewView';
 import { showConflicts } from './showConflicts';
 import { showEvidence } from './showEvidence';
 import { showOutput } from './showOutput';
+import { showWorktrees } from './showWorktrees';
 import { stop } from './stop';
+import { sweep } from './sweep';
 import { undo } from './undo';
 import { verify } from './verify';
 
@@ -46,6 +50,7 @@ export const commandTable: readonly Command[] = [
   discard,
   undo,
   restore,
+  restoreTo,
   verify,
   fix,
   resume,
@@ -66,6 +71,9 @@ export const commandTable: readonly Command[] = [
   clearKey,
   allowCommands,
   revokeCommands,
+  showWorktrees,
+  sweep,
+  doctor,
   openDemo,
   showOutput,
   openRow,

@@ -36,6 +36,7 @@ export class OpenCommands {
         decide: (...asked) => dialogs.decide(...asked),
         ask: (question) => dialogs.ask(question),
         pick: (question) => dialogs.pick(question),
+        pickMany: (question) => dialogs.pickMany(question),
       });
     } finally {
       end();

@@ -11,6 +11,7 @@ describe('commands that are open', () => {
     decide: async () => undefined,
     ask: async () => ({ kind: 'left' }),
     pick: async () => ({ kind: 'left' }),
+    pickMany: async () => ({ kind: 'left' }),
   };
 
   it('a second call while the first asks does nothing; one after it is carried out', async () => {
