@@ -41,11 +41,13 @@ describe('several Tasks beside each other, and their Worktrees', function () {
         [day]: greetingWork('good day'),
         [evening]: greetingWork('good evening'),
         [reaching]: [call('Bash', { command: reach }), answer],
-        [looking]: [call('Bash', { command: 'git status' }), answer],
+        [looking]: greetingWork('good night'),
       }),
     );
     for (const objective of [day, evening, reaching, looking])
       await commandLine(repo.folder, editor.cliEnv, 'run', objective, '--allow-commands');
+    // Back to its base: a worktree that nobody needs.
+    await commandLine(repo.folder, editor.cliEnv, 'restore', (await task(looking)).id, '--snapshot', '0');
     await ageOf(await task(looking));
     window = await editor.app.open(repo.folder);
     await window.openView();
@@ -80,10 +82,12 @@ describe('several Tasks beside each other, and their Worktrees', function () {
       () => false,
     );
 
-  /** An hour older, as its records tell. */
+  /** An hour older, as its records tell; the sweep of the day has been already. */
   async function ageOf({ id }: Task): Promise<void> {
     const board = join(repo.folder, '.git', 'tributary');
     const at = new Date(Date.now() - 60 * 60 * 1_000).toISOString();
+    const swept = { v: 1, lastAt: new Date().toISOString() };
+    await writeFile(join(board, 'housekeeping.json'), JSON.stringify(swept));
     for (const file of [join(board, 'tasks', id, 'task.json'), join(board, 'worktrees', 'index.json')])
       await writeFile(
         file,
@@ -198,7 +202,7 @@ describe('several Tasks beside each other, and their Worktrees', function () {
     assert.match(await readFile(file, 'utf8'), /hello/);
     await notice.hover();
     await notice.getByRole('button', { name: 'Take It Back' }).click();
-    await row(/Say good day.*ready: 1 file/).waitFor();
-    assert.match(await readFile(file, 'utf8'), /good day/);
+    while (!/good day/.test(await readFile(file, 'utf8'))) await window.page.waitForTimeout(100);
+    await row(/Say good day.*FAIL, 1 finding · 1 file/).waitFor();
   });
 });
