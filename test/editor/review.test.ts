@@ -207,7 +207,9 @@ describe('the review of a Task, hunk by hunk', function () {
     ]);
     await eventually(() => dialogs.said.length === 1);
     assert.match(dialogs.said[0] ?? '', /^To resolve in the worktree: list\.txt \(conflict markers\)/);
-    assert.match(vscode.window.activeTextEditor?.document.getText() ?? '', /^<<<<<<< your checkout$/m);
+    // Open before, it is shown as it is now once the editor has heard of it.
+    const shownText = (): string => vscode.window.activeTextEditor?.document.getText() ?? '';
+    await eventually(() => /^<<<<<<< your checkout$/m.test(shownText()));
     const row = (): string => {
       const node = parts.tree.getChildren().find((one) => 'taskId' in one && one.taskId === task.id);
       return node === undefined ? '' : String(parts.tree.getTreeItem(node).description);
