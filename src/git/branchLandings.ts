@@ -13,6 +13,7 @@ import {
 import { type Checkout, inCheckout, locateCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
 import { zeroName } from './objectNames';
+import { splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 import type { RepositoryFacts } from './repository';
 import { headOf } from './snapshots';
@@ -72,8 +73,10 @@ export interface BranchLandings {
   move(checkout: string, move: { ref?: string; from: string; to: string; why: string }): Promise<boolean>;
   /** The user's `post-commit`, whose failure changes nothing; answers it. */
   afterCommit(checkout: string): Promise<HookFailure | undefined>;
-  /** Whether the checkout's HEAD reaches the commit. */
-  holds(checkout: string, commit: string): Promise<boolean>;
+  /** Whether the branch, or else the checkout's HEAD, reaches the commit. */
+  holds(checkout: string, commit: string, ref?: string): Promise<boolean>;
+  /** Whether HEAD has the same as the commit at all of `paths`, and there are any. */
+  holdsFiles(checkout: string, commit: string, paths: readonly string[]): Promise<boolean>;
 }
 
 /** What the new commits say: the last one, and the one that a merge brings in. */
@@ -181,10 +184,18 @@ export class GitBranchLandings implements BranchLandings {
     return runHook({ git: this.userGit, cwd: checkout.workTree, index }, 'post-commit');
   }
 
-  async holds(path: string, commit: string): Promise<boolean> {
+  async holds(path: string, commit: string, ref = 'HEAD'): Promise<boolean> {
     const place = inCheckout(await this.locate(path));
-    const args = ['merge-base', '--is-ancestor', commit, 'HEAD'];
+    const args = ['merge-base', '--is-ancestor', commit, ref];
     return (await this.git({ ...place, args, okCodes: [0, 1, 128] })).exitCode === 0;
+  }
+
+  async holdsFiles(path: string, commit: string, paths: readonly string[]): Promise<boolean> {
+    const place = inCheckout(await this.locate(path));
+    const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options'];
+    const output = await this.git({ ...place, args: [...args, commit, 'HEAD', '--'], okCodes: [0, 128] });
+    const other = new Set(splitPaths(output.stdout));
+    return output.exitCode === 0 && paths.length > 0 && !paths.some((one) => other.has(one));
   }
 
   /** What the user's hooks make of the last commit, on a private index; `none`: there is nothing for one to hold. */

@@ -191,12 +191,17 @@ export class Landing {
       if (record.state === 'landed' || record.state === 'undone') return { state: record.state, strange: [] };
       await this.deps.merges.sweep(record.checkout, pathsOf(record));
       await this.deps.modes.sweep(record, this.directoryOf(record));
+      const standing = await this.deps.modes.standing(record);
+      // The user went on with it: what stands is theirs, and nothing is left to write.
+      if (standing === 'neither' && (await this.deps.modes.isHeld(record))) {
+        await this.deps.store.journal.save({ ...record, state: 'landed' });
+        return { state: 'landed', strange: [] };
+      }
       const strange = await this.neither(record, ['before', 'after']);
       if (strange.length > 0) return { state: record.state, strange };
-      const standing = await this.deps.modes.standing(record);
-      // The user went on from the commit before: what was begun on it is taken back.
+      // The user went on without it: what was begun is taken back.
       const isLanding = record.state === 'writing' && standing !== 'neither';
-      const changed = await this.bring(record, isLanding ? 'after' : 'before');
+      const changed = await this.bring(record, isLanding ? 'after' : 'before', standing);
       if (changed.length > 0) return { state: record.state, strange: changed };
       const state = isLanding ? 'landed' : 'undone';
       await this.deps.store.journal.save({ ...record, state });
@@ -206,11 +211,19 @@ export class Landing {
   }
 
   /** Everything to one side, whatever of it is there already. */
-  private async bring(record: LandingRecord, to: Side): Promise<readonly string[]> {
+  private async bring(
+    record: LandingRecord,
+    to: Side,
+    standing: Side | 'neither',
+  ): Promise<readonly string[]> {
     const { modes } = this.deps;
     const directory = this.directoryOf(record);
     const strange = await this.write(record, to === 'after' ? 'before' : 'after', to);
     if (strange.length > 0) return strange;
+    if (standing === 'neither') {
+      await modes.unstage(record, directory);
+      return [];
+    }
     return to === 'after' ? modes.forward(record, directory) : modes.back(record, directory);
   }
 

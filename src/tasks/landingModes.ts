@@ -57,6 +57,10 @@ export interface LandingModes {
   back(record: LandingRecord, directory: string): Promise<readonly string[]>;
   /** Where the branch stands: on either side of the Landing, or on neither. */
   standing(record: LandingRecord): Promise<'before' | 'after' | 'neither'>;
+  /** Where it stands on neither: whether the Landing's branch holds its commit, or HEAD what it wrote. */
+  isHeld(record: LandingRecord): Promise<boolean>;
+  /** The index alone to where it was, whatever HEAD; what the user changed in it since is left. */
+  unstage(record: LandingRecord, directory: string): Promise<void>;
   /** Why it stands on neither side. */
   movedOn(record: LandingRecord): Promise<MovedOn | undefined>;
   /** Clears up after a killed `forward` or `back`. */
@@ -149,6 +153,22 @@ export class GitLandingModes implements LandingModes {
     if (ref !== branch.ref) return 'neither';
     if (commit === branch.to) return 'after';
     return commit === branch.from ? 'before' : 'neither';
+  }
+
+  async isHeld({ checkout, branch, paths }: LandingRecord): Promise<boolean> {
+    if (branch === undefined) return false;
+    const { branches } = this.deps;
+    if (await branches.holds(checkout, branch.to, branch.ref)) return true;
+    return branches.holdsFiles(
+      checkout,
+      branch.to,
+      paths.map(({ path }) => path),
+    );
+  }
+
+  async unstage({ checkout, branch }: LandingRecord, directory: string): Promise<void> {
+    if (branch !== undefined)
+      await this.deps.indexes.write(checkout, { changes: branch.index, to: 'before', directory });
   }
 
   async movedOn(record: LandingRecord): Promise<MovedOn | undefined> {

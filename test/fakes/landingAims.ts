@@ -22,6 +22,8 @@ export function plainModes(merges: Merges): LandingModes {
     forward: async () => [],
     back: async () => [],
     standing: async () => 'before',
+    isHeld: async () => false,
+    unstage: async () => undefined,
     movedOn: async () => undefined,
     sweep: async () => undefined,
     landed: async () => undefined,
