@@ -1,3 +1,4 @@
+import { cancelled } from '../base/async';
 import type { Conflict } from '../model/landing';
 import {
   type BranchPlan,
@@ -15,6 +16,7 @@ import { kindOf } from './gitErrors';
 import { zeroName } from './objectNames';
 import { splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
+import { putFailure, putFromCheckout } from './putFromCheckout';
 import type { RepositoryFacts } from './repository';
 import { headOf } from './snapshots';
 import { withTemporaryIndex } from './temporaryIndex';
@@ -45,8 +47,8 @@ export interface BranchLandings {
     checkout: string,
     request: BranchRequest,
   ): Promise<{ plan?: BranchPlan; head: string; conflicts: readonly Conflict[] }>;
-  /** Runs the hooks on a private index and writes the commit objects. Throws `noIdentity`, `signingFailed`. */
-  make(checkout: string, plan: BranchPlan, messages: Messages): Promise<MadeCommits>;
+  /** Runs the hooks on a private index and writes the commit objects. Throws `noIdentity`, `signingFailed`, `cancelled`. */
+  make(checkout: string, plan: BranchPlan, messages: Messages, signal?: AbortSignal): Promise<MadeCommits>;
   /**
    * The commit that a Task's branch is left at: `tree` on top of the agent's commits and of what the branch holds, made
    * without hooks, or the last of them where it has that tree. `from`: where the branch stands now.
@@ -72,7 +74,7 @@ export interface BranchLandings {
   /** Moves the branch, or the detached HEAD, from one commit to another; `false`: it stands elsewhere. */
   move(checkout: string, move: { ref?: string; from: string; to: string; why: string }): Promise<boolean>;
   /** The user's `post-commit`, whose failure changes nothing; answers it. */
-  afterCommit(checkout: string): Promise<HookFailure | undefined>;
+  afterCommit(checkout: string, signal?: AbortSignal): Promise<HookFailure | undefined>;
   /** Whether the branch, or else the checkout's HEAD, reaches the commit. */
   holds(checkout: string, commit: string, ref?: string): Promise<boolean>;
   /** Whether HEAD has the same as the commit at all of `paths`, and there are any. */
@@ -100,12 +102,13 @@ export class GitBranchLandings implements BranchLandings {
     return planBranch(this.git, await this.locate(path), request);
   }
 
-  async make(path: string, plan: BranchPlan, messages: Messages): Promise<MadeCommits> {
+  async make(path: string, plan: BranchPlan, messages: Messages, signal?: AbortSignal): Promise<MadeCommits> {
     const checkout = await this.locate(path);
     const cwd = checkout.workTree;
     await identityOf(this.userGit, cwd);
     const isSigned = await signsCommits(this.userGit, cwd);
-    const own = await this.ownCommit(checkout, plan, messages.last);
+    const own = await this.ownCommit(checkout, plan, messages.last, signal);
+    if (signal?.aborted) throw cancelled();
     if (own.kind === 'hookFailed') return own;
     const row = await this.write(cwd, { ...plan.row, rest: undefined }, { isSigned, message: messages.last });
     const second =
@@ -178,10 +181,10 @@ export class GitBranchLandings implements BranchLandings {
     }
   }
 
-  async afterCommit(path: string): Promise<HookFailure | undefined> {
+  async afterCommit(path: string, signal?: AbortSignal): Promise<HookFailure | undefined> {
     const checkout = await this.locate(path);
     const index = `${checkout.gitDir}/index`;
-    return runHook({ git: this.userGit, cwd: checkout.workTree, index }, 'post-commit');
+    return runHook({ git: this.userGit, cwd: checkout.workTree, index, signal }, 'post-commit');
   }
 
   async holds(path: string, commit: string, ref = 'HEAD'): Promise<boolean> {
@@ -201,8 +204,9 @@ export class GitBranchLandings implements BranchLandings {
   /** What the user's hooks make of the last commit, on a private index; `none`: there is nothing for one to hold. */
   private async ownCommit(
     checkout: Checkout,
-    { row, second, tree }: BranchPlan,
+    { row, second, tree, head }: BranchPlan,
     message: string,
+    signal: AbortSignal | undefined,
   ): Promise<
     | { readonly kind: 'own'; readonly tree: string; readonly message: string }
     | { readonly kind: 'none' }
@@ -212,10 +216,12 @@ export class GitBranchLandings implements BranchLandings {
     return withTemporaryIndex({ git: this.git, checkout }, async (index) => {
       // The stat cache stays, so that a hook that looks at files need not read them all.
       await index.run({ args: ['read-tree', '-m', '-i', tree] });
-      const place: HookPlace = { git: this.userGit, cwd: checkout.workTree, index: index.file };
+      const place: HookPlace = { git: this.userGit, cwd: checkout.workTree, index: index.file, signal };
       const refused = await runHook(place, 'pre-commit');
       if (refused !== undefined) return { kind: 'hookFailed', failure: refused };
       const left = await index.writeTree();
+      const put = await putFromCheckout(this.git, index, { head, tree, left });
+      if (put.length > 0) return { kind: 'hookFailed', failure: putFailure(put) };
       const said = await messageByHooks(place, message, second === undefined ? 'message' : 'merge');
       if ('hook' in said) return { kind: 'hookFailed', failure: said };
       return { kind: 'own', tree: left, message: said.message };

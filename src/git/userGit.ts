@@ -14,6 +14,7 @@ export interface UserCommand {
   readonly config?: readonly string[];
   readonly input?: Uint8Array | string;
   readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -47,6 +48,7 @@ export function makeUserGit({ runCommand, env }: GitDeps): UserGit {
       env: { ...own, ...command.env },
       ...(command.input === undefined ? {} : { input: command.input }),
       ...(command.timeoutMs === undefined ? {} : { timeoutMs: command.timeoutMs }),
+      ...(command.signal === undefined ? {} : { signal: command.signal }),
     });
     if (result.reason === 'notStarted') throw gitNotStarted(result.startError, command.cwd);
     return result;

@@ -16,6 +16,8 @@ export interface HookPlace {
   readonly git: UserGit;
   readonly cwd: string;
   readonly index: string;
+  /** Ends the hook; it has failed then. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const longestHookMs = 600_000;
@@ -23,7 +25,7 @@ const keptOutput = 4_000;
 
 /** Runs a hook of the user if there is one. `undefined`: it let the commit pass, or there is none. */
 export async function runHook(
-  { git, cwd, index }: HookPlace,
+  { git, cwd, index, signal }: HookPlace,
   hook: string,
   args: readonly string[] = [],
 ): Promise<HookFailure | undefined> {
@@ -32,6 +34,7 @@ export async function runHook(
     args: ['hook', 'run', '--ignore-missing', hook, ...(args.length === 0 ? [] : ['--', ...args])],
     env: { GIT_INDEX_FILE: index },
     timeoutMs: longestHookMs,
+    signal,
   });
   if (result.reason === 'exited' && result.exitCode === 0) return undefined;
   const late = result.reason === 'timeout' ? `It took longer than ${longestHookMs / 60_000} minutes.\n` : '';

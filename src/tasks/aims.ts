@@ -33,6 +33,7 @@ export class Aims {
       },
       gate: async (tree) =>
         wish.skipGate === true ? undefined : this.deps.gate.judge(task, tree, wish.signal),
+      signal: wish.signal,
     };
   }
 

@@ -103,7 +103,7 @@ export class Landing {
         throw error;
       }
       // Nothing that a hook does now changes that it has landed.
-      await this.deps.modes.landed(record);
+      await this.deps.modes.landed(record, aim.signal);
       const { branch } = record;
       return {
         kind: 'landed',

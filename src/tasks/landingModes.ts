@@ -18,6 +18,8 @@ export interface LandingAim {
   readonly line: () => Promise<TaskLine>;
   /** Asked before anything is written, with the tree that would land; `undefined` lets it pass. */
   readonly gate: (tree: string) => Promise<GateFailure | undefined>;
+  /** Ends gate and hooks. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface PlannedLanding {
@@ -66,7 +68,7 @@ export interface LandingModes {
   /** Clears up after a killed `forward` or `back`. */
   sweep(record: LandingRecord, directory: string): Promise<void>;
   /** The user's `post-commit`; called once, after the Landing stands. */
-  landed(record: LandingRecord): Promise<void>;
+  landed(record: LandingRecord, signal?: AbortSignal): Promise<void>;
 }
 
 /** What `forward` and `back` answer when HEAD is not where it should be. */
@@ -109,7 +111,7 @@ export class GitLandingModes implements LandingModes {
     if (branch === undefined) return { kind: 'ready', preview: planned.preview };
     const { merges, branches, indexes } = this.deps;
     const messages = { last: aim.message, second: aim.objective };
-    const made = await branches.make(checkout, branch, messages);
+    const made = await branches.make(checkout, branch, messages, aim.signal);
     if (made.kind === 'hookFailed') return made;
     const { commit, tree } = made;
     // There was nothing to commit.
@@ -184,8 +186,8 @@ export class GitLandingModes implements LandingModes {
     if (branch !== undefined) await this.deps.indexes.sweep(checkout, directory);
   }
 
-  async landed({ checkout, branch }: LandingRecord): Promise<void> {
-    if (branch !== undefined) await this.deps.branches.afterCommit(checkout);
+  async landed({ checkout, branch }: LandingRecord, signal?: AbortSignal): Promise<void> {
+    if (branch !== undefined) await this.deps.branches.afterCommit(checkout, signal);
   }
 
   private async bring(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { watch } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LandingMode } from '../../src/model/landing';
@@ -306,6 +307,28 @@ describe('a Landing that makes commits', () => {
         assert.equal((await site.core.tasks.find(task.id)).task.state, 'open');
       });
     }
+
+    it('a pre-commit that adds files of the working tree again, where the change is not yet, lands nothing', async () => {
+      await site.hook('pre-commit', 'git diff --cached --name-only --diff-filter=M | xargs git add');
+      const task = await site.task(change);
+      const before = await userSide();
+      const outcome = await accept(task, 'commit');
+      assert.ok(outcome.kind === 'hookFailed', JSON.stringify(outcome));
+      assert.match(outcome.output, /in place of the change:\na\.txt$/);
+      assert.deepEqual(await userSide(), before);
+    });
+
+    it('that hang are ended by a stop, and nothing is written', async () => {
+      const task = await site.task(change);
+      const before = await userSide();
+      await site.hook('pre-commit', 'sleep 300');
+      const stop = new AbortController();
+      const hooks = watch(site.repo.folder, () => stop.abort());
+      await assert.rejects(accept(task, 'commit', { signal: stop.signal }), { code: 'cancelled' });
+      hooks.close();
+      assert.deepEqual(await userSide(), before);
+      assert.equal((await site.core.tasks.find(task.id)).task.state, 'open');
+    });
 
     it('a failing post-commit changes nothing: the commit stands', async () => {
       await site.hook('post-commit', 'exit 1');
