@@ -70,7 +70,7 @@ export function canAccept(task: Task): boolean {
 
 /** Whether `undo` has a Landing to take back: all of an accepted Task, or the last part of an open one. */
 export function canUndo(task: Task): boolean {
-  if (!isAtRest(task)) return false;
+  if (!isAtRest(task) || task.expiredAt !== undefined) return false;
   return task.state === 'accepted' || (task.state === 'open' && hasPartLanded(task));
 }
 

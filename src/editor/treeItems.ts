@@ -89,7 +89,12 @@ export function taskContext(task: Task, questions: number): string[] {
     ['fixable', canAccept(task) && (judgedOf(task)?.findings ?? 0) > 0],
     ['discardable', isAtRest(task) && task.state === 'open'],
     ['undoable', canUndo(task)],
-    ['restorable', isAtRest(task) && (task.state === 'discarded' || task.state === 'closed')],
+    [
+      'restorable',
+      isAtRest(task) &&
+        task.expiredAt === undefined &&
+        (task.state === 'discarded' || task.state === 'closed'),
+    ],
     ['standing', task.state === 'open' && task.worktreePath !== undefined],
   ];
   return flags.filter(([, isSet]) => isSet).map(([word]) => word);

@@ -30,6 +30,14 @@ export const unresolvedSchema = z.object({
 });
 export type Unresolved = z.infer<typeof unresolvedSchema>;
 
+/** What the Snapshots up to a number counted from, before the Task went back to one from before a merge. */
+export const leftBasesSchema = z.object({
+  snapshots: z.number().int().nonnegative(),
+  movedBases: z.array(movedBaseSchema),
+  unresolved: z.array(unresolvedSchema),
+});
+export type LeftBases = z.infer<typeof leftBasesSchema>;
+
 /** The labels of the conflict markers that we write. */
 export const markerLabels = { ours: 'your checkout', base: 'before both', theirs: 'the Task' } as const;
 
@@ -51,6 +59,26 @@ export function baseOf(task: Pick<Task, 'packet' | 'movedBases'>): string {
 }
 
 /** The same for an earlier Snapshot, by its number. */
-export function movedBasesAt(task: Pick<Task, 'movedBases'>, snapshot: number): MovedBase[] {
-  return task.movedBases.filter(({ snapshots }) => snapshots < snapshot);
+export function movedBasesAt(task: Parameters<typeof countedAt>[0], snapshot: number): MovedBase[] {
+  return countedAt(task, snapshot).movedBases;
+}
+
+/** What an earlier Snapshot counted from, and the conflicts that were open then. */
+export function countedAt(
+  task: Pick<Task, 'movedBases' | 'unresolved' | 'leftBases'>,
+  snapshot: number,
+): Pick<LeftBases, 'movedBases' | 'unresolved'> {
+  const left = task.leftBases?.find(({ snapshots }) => snapshot <= snapshots) ?? task;
+  const movedBases = left.movedBases.filter(({ snapshots }) => snapshots < snapshot);
+  // Those of a merge that came later are none of its.
+  const isNewest = movedBases.length === left.movedBases.length;
+  return { movedBases, unresolved: isNewest ? left.unresolved : [] };
+}
+
+/** A number that no merge into the Task's Worktree has had yet. */
+export function nextMovedBase({
+  movedBases,
+  leftBases = [],
+}: Pick<Task, 'movedBases' | 'leftBases'>): number {
+  return leftBases.reduce((sum, left) => sum + left.movedBases.length, movedBases.length) + 1;
 }

@@ -3,7 +3,7 @@ import { type Alarm, alarmSchema, contentDriverSchema } from './alarm';
 import { markSchema } from './hunks';
 import { landingIdSchema, taskIdSchema } from './ids';
 import { landedPartSchema } from './landing';
-import { movedBaseSchema, unresolvedSchema } from './movedBase';
+import { leftBasesSchema, movedBaseSchema, unresolvedSchema } from './movedBase';
 import { taskPacketSchema } from './packet';
 import { runSchema } from './run';
 import { type SetupPlan, setupPlanSchema, setupRecordSchema } from './setup';
@@ -59,6 +59,8 @@ export const taskSchema = z.lazy(() =>
     snapshotCount: z.number().int().nonnegative(),
     /** The checkout each time it was merged into the Worktree, newest last; see `baseOf`. */
     movedBases: z.array(movedBaseSchema).default([]),
+    /** What earlier Snapshots counted from where the Task went back behind a merge, oldest first; see `countedAt`. */
+    leftBases: z.array(leftBasesSchema).optional(),
     /** Conflicts that the newest of these merges left, some of them perhaps resolved since. */
     unresolved: z.array(unresolvedSchema).default([]),
     verdicts: z.array(verdictSchema),

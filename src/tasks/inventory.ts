@@ -1,4 +1,5 @@
 import type { Care, Registration, Standing } from '../git/care';
+import type { ContentDrivers } from '../git/contentDrivers';
 import type { Repository } from '../git/repository';
 import { baseOf } from '../model/movedBase';
 import type { Task } from '../model/task';
@@ -13,6 +14,7 @@ export interface InventoryDeps {
   readonly care: Care;
   readonly keeper: WorktreeKeeper;
   readonly repository: Repository;
+  readonly drivers: ContentDrivers;
 }
 
 /** Every Worktree of ours, from the board, from git and from what lies under our folders. */
@@ -77,9 +79,9 @@ export class Inventory {
 
   /** Whether the Worktree differs from its base; `undefined` where git cannot tell, or while it is being written. */
   private async isChanged(task: Task): Promise<boolean | undefined> {
-    const { keeper, repository } = this.deps;
+    const { keeper, repository, drivers } = this.deps;
     try {
-      const tree = await keeper.treeOf(withWorktree(task));
+      const tree = await drivers.during(task.drivers, () => keeper.treeOf(withWorktree(task)));
       return tree !== (await repository.treeOf(baseOf(task)));
     } catch {
       // A list of what there is must not fail for the one that is broken; `doctor` says what is wrong with it.

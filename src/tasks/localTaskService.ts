@@ -7,6 +7,7 @@ import type { Logger } from '../base/logger';
 import type { Care } from '../git/care';
 import type { Changes } from '../git/changes';
 import type { ContentDrivers } from '../git/contentDrivers';
+import type { MergeIns } from '../git/mergeIn';
 import type { Repository } from '../git/repository';
 import type { Snapshots } from '../git/snapshots';
 import type { Uncommitted } from '../git/uncommitted';
@@ -87,6 +88,7 @@ export interface TaskServiceDeps {
   readonly care: Care;
   readonly worktrees: Worktrees;
   readonly snapshots: Snapshots;
+  readonly mergeIns: MergeIns;
   readonly every: (ms: number, tick: () => void) => Disposable;
   readonly onSwept?: (items: readonly SweptItem[]) => void;
   readonly keeper: WorktreeKeeper;

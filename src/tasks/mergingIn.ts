@@ -6,7 +6,7 @@ import type { Repository } from '../git/repository';
 import type { Snapshots } from '../git/snapshots';
 import type { FileChange } from '../model/changes';
 import type { RunId } from '../model/ids';
-import { baseOf, type MovedBase } from '../model/movedBase';
+import { baseOf, type MovedBase, nextMovedBase } from '../model/movedBase';
 import type { Task } from '../model/task';
 import { expectState } from './endings';
 import type { MergeInOutcome, Settled } from './taskApi';
@@ -131,7 +131,7 @@ export class MergingIn {
     const { worktreePath, branch } = task;
     const { ours: tree, head, result } = merge;
     const from = baseOf(task);
-    const number = task.movedBases.length + 1;
+    const number = nextMovedBase(task);
     const named = { taskId: task.id, number, worktreePath, base: from, head, tree };
     const commit = await mergeIns.keepBase(named);
     await this.written(task, by.theirs, result);

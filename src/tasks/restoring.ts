@@ -1,14 +1,20 @@
 import { TributaryError } from '../base/errors';
 import type { Care, RecordedSnapshot } from '../git/care';
+import type { MergeIns } from '../git/mergeIn';
 import type { Snapshots } from '../git/snapshots';
-import { baseOf, movedBasesAt } from '../model/movedBase';
+import { baseOf, countedAt, type MovedBase } from '../model/movedBase';
 import type { Task } from '../model/task';
 import type { Endings } from './endings';
 import { expectState } from './endings';
 import type { RestoredTo, RestorePoint, TaskSnapshot } from './housekeepingApi';
-import { type WorktreeKeeper, withWorktree } from './worktreeKeeper';
+import type { TaskRecords } from './taskRecords';
+import { type TaskWithWorktree, type WorktreeKeeper, withWorktree } from './worktreeKeeper';
+
+type Target = Pick<RecordedSnapshot, 'number' | 'tree' | 'headCommit'>;
 
 export interface RestoringDeps {
+  readonly records: TaskRecords;
+  readonly mergeIns: Pick<MergeIns, 'moveHead'>;
   readonly care: Care;
   readonly snapshots: Snapshots;
   readonly keeper: WorktreeKeeper;
@@ -37,27 +43,60 @@ export class Restoring {
     expectState(task, ['open'], 'restore');
     return this.deps.endings.underLock(task, undefined, async (current) => {
       expectState(current, ['open'], 'restore');
-      const { keeper, snapshots, endings } = this.deps;
+      const { keeper, endings } = this.deps;
       const standing = withWorktree(current);
       const target = this.targetOf(current, await this.deps.care.snapshots(task.id), point);
-      refuseBeforeMerge(current, target.number);
       if (!(await keeper.stands(standing))) {
         await keeper.bringBack(standing, undefined);
         await keeper.release(standing);
       }
       const before = await endings.fresh(current);
-      const { restored, removed } = await snapshots.restoreFiles(standing.worktreePath, target.tree);
-      const after = await endings.fresh(before);
-      return { task: after, to: target.number, before: numberOf(before), restored, removed };
+      const { task: after, files } = await this.put(before, target);
+      return { task: after, to: target.number, before: numberOf(before), ...files };
     });
   }
 
-  private targetOf(
-    task: Task,
-    recorded: readonly RecordedSnapshot[],
-    point: RestorePoint,
-  ): { readonly number: number; readonly tree: string } {
-    const base = { number: 0, tree: baseOf(task) };
+  /** Files and what they count from; at no moment does an older state count from a newer checkout. */
+  private async put(
+    task: TaskWithWorktree,
+    target: Target,
+  ): Promise<{ task: Task; files: { restored: readonly string[]; removed: readonly string[] } }> {
+    const { snapshots, endings, keeper, mergeIns } = this.deps;
+    const { worktreePath, branch } = task;
+    const putFiles = () => snapshots.restoreFiles(worktreePath, target.tree);
+    const counted = target.number === 0 ? task : countedAt(task, target.number);
+    if (counted.movedBases.at(-1)?.commit === task.movedBases.at(-1)?.commit) {
+      const files = await putFiles();
+      return { task: await endings.fresh(task), files };
+    }
+    const isFirst = isBehind(counted.movedBases, task.movedBases);
+    if (isFirst) await this.count(task, counted);
+    const files = await putFiles();
+    const saved = isFirst ? await this.deps.records.load(task.id) : await this.count(task, counted);
+    // Commits of the checkout that were merged in are not the agent's: the branch goes along.
+    await mergeIns.moveHead({ worktreePath, branch, commit: target.headCommit, tree: target.tree });
+    const runId = task.runs.at(-1)?.id;
+    if (runId === undefined) return { task: saved, files };
+    const standing = { ...saved, worktreePath, branch };
+    return { task: await keeper.snapshot(standing, { runId, turn: 0, always: true }), files };
+  }
+
+  private count(task: Task, counted: ReturnType<typeof countedAt>): Promise<Task> {
+    const { movedBases, unresolved } = counted;
+    const change = (now: Task): Task => ({
+      ...now,
+      movedBases,
+      unresolved,
+      leftBases: [
+        ...(now.leftBases ?? []),
+        { snapshots: now.snapshotCount, movedBases: now.movedBases, unresolved: now.unresolved },
+      ],
+    });
+    return this.deps.records.change(task.id, change, { type: 'task.changed', state: task.state });
+  }
+
+  private targetOf(task: Task, recorded: readonly RecordedSnapshot[], point: RestorePoint): Target {
+    const base = { number: 0, tree: baseOf(task), headCommit: baseOf(task) };
     if ('snapshot' in point) {
       const found = point.snapshot === 0 ? base : recorded.find((one) => one.number === point.snapshot);
       if (found !== undefined) return found;
@@ -79,14 +118,9 @@ function numberOf(task: Task): number {
   return Number(/\/(\d+)$/.exec(task.snapshot?.ref ?? '')?.[1] ?? 0);
 }
 
-/** The change counts from the checkout as it was merged in: what was before that merge has another base. */
-function refuseBeforeMerge(task: Task, number: number): void {
-  if (number === 0 || movedBasesAt(task, number).length === task.movedBases.length) return;
-  throw new TributaryError(
-    'wrongState',
-    `snapshot ${number} of ${task.slug} is from before your checkout was merged into its worktree`,
-    { details: { taskId: task.id, verb: 'restore' } },
-  );
+/** Whether the Task's change would count from an earlier state of the checkout than it does. */
+function isBehind(to: readonly MovedBase[], from: readonly MovedBase[]): boolean {
+  return (to.at(-1)?.at ?? '') < (from.at(-1)?.at ?? '');
 }
 
 function noSuch(message: string, text: string): TributaryError {

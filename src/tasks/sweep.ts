@@ -1,6 +1,7 @@
 import { throwIfCancelled } from '../base/async';
 import { toTributaryError } from '../base/errors';
 import type { Care, OwnRef } from '../git/care';
+import type { ContentDrivers } from '../git/contentDrivers';
 import type { Repository } from '../git/repository';
 import type { LandingId } from '../model/ids';
 import { baseOf } from '../model/movedBase';
@@ -25,6 +26,7 @@ export interface SweepDeps {
   readonly keeper: WorktreeKeeper;
   readonly endings: Endings;
   readonly repository: Repository;
+  readonly drivers: ContentDrivers;
   readonly settings: () => Settings;
   readonly now: () => Date;
 }
@@ -103,8 +105,8 @@ export class Sweep {
   }
 
   private async isUnchanged(task: Task): Promise<boolean> {
-    const { keeper, repository } = this.deps;
-    const tree = await keeper.treeOf(withWorktree(task));
+    const { keeper, repository, drivers } = this.deps;
+    const tree = await drivers.during(task.drivers, () => keeper.treeOf(withWorktree(task)));
     return tree === (await repository.treeOf(baseOf(task)));
   }
 

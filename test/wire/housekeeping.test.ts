@@ -64,6 +64,47 @@ describe('housekeeping', () => {
       assert.deepEqual(await fingerprint(repo.root), before);
     });
 
+    it('goes behind a merge of the checkout and back: the change counts from what each state was made on', async () => {
+      const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+      await repo.write('user.txt', 'committed');
+      await repo.commitAll('of the user');
+      await repo.write('a.txt', 'edited\n');
+      assert.equal((await core.tasks.mergeIn(task.id)).kind, 'merged');
+      const before = await fingerprint(repo.root);
+      const paths = async (): Promise<string[]> =>
+        (await core.tasks.changes(task.id)).map(({ path }) => path).toSorted();
+      const files = async (): Promise<string[]> => (await readdir(worktreeOf(task).root)).toSorted();
+      const status = (): Promise<string> => worktreeOf(task).git('status', '--porcelain');
+      const merged = [await files(), await status(), await worktreeOf(task).git('rev-parse', 'HEAD')];
+      const back = await core.tasks.restoreTo(task.id, { snapshot: 1 });
+      assert.deepEqual(back.task.movedBases, []);
+      assert.deepEqual(await paths(), ['one.txt']);
+      assert.ok(!(await files()).includes('user.txt'));
+      assert.doesNotMatch(await worktreeOf(task).git('log', '--format=%s'), /of the user/);
+      const again = await core.tasks.restoreTo(task.id, { snapshot: back.before });
+      assert.equal(again.task.movedBases.length, 1);
+      assert.deepEqual(await paths(), ['one.txt']);
+      assert.deepEqual(
+        [await files(), await status(), await worktreeOf(task).git('rev-parse', 'HEAD')],
+        merged,
+      );
+      await core.tasks.restoreTo(task.id, { snapshot: 1 });
+      await repo.write('more.txt', 'later');
+      assert.equal((await core.tasks.mergeIn(task.id)).kind, 'merged');
+      assert.deepEqual(await paths(), ['one.txt']);
+      const bases = (await refsOf(task)).split('\n').filter((line) => line.includes('/base-'));
+      assert.equal(bases.length, 2);
+      await core.tasks.restoreTo(task.id, { snapshot: 1 });
+      assert.equal((await core.tasks.accept(task.id)).kind, 'landed');
+      await repo.remove('one.txt');
+      await repo.remove('more.txt');
+      const { refs: _, ...own } = before;
+      const { refs, ...after } = await fingerprint(repo.root);
+      assert.deepEqual(after, own);
+      // The Task's branch went with its Worktree.
+      assert.equal(refs?.split('\n').length, 2);
+    });
+
     it('refuses a state that is not recorded', async () => {
       const task = await cores.task(core, 'Write', { 'one.txt': '1' });
       await assert.rejects(core.tasks.restoreTo(task.id, { snapshot: 9 }), { code: 'unknownId' });
@@ -147,6 +188,19 @@ describe('housekeeping', () => {
       const { entries } = await core.tasks.transcript(task.id, task.runs[0]?.id ?? assert.fail());
       assert.ok(entries.length > 0);
       assert.deepEqual(await core.tasks.housekeeping.sweep(), []);
+    });
+
+    it('never takes the branch that a Task was ended by keeping', async () => {
+      const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+      await repo.git('config', 'user.name', 'Ann');
+      await repo.git('config', 'user.email', 'ann@example.org');
+      const kept = await core.tasks.accept(task.id, { mode: 'keepBranch' });
+      assert.equal(kept.kind, 'kept');
+      await age(core, task, 60);
+      const [item] = await core.tasks.housekeeping.sweep();
+      assert.equal(item?.outcome, 'removed');
+      await core.tasks.housekeeping.examine({ mend: true });
+      assert.equal(await repo.git('show', `${task.branch}:one.txt`), '1');
     });
 
     it('takes the undo of an accepted Task with its Snapshots, and nothing of an open one', async () => {

@@ -33,7 +33,11 @@ async function folderOf(
   const target = await targetOf(context, argument, title, hasWorktree);
   if (target === undefined) return undefined;
   const { worktreePath } = target.task;
-  if (worktreePath !== undefined && (await stands(target.task))) return vscode.Uri.file(worktreePath);
+  if (worktreePath !== undefined && (await stands(target.task))) {
+    // First: whatever looks for idle worktrees must not take one that is being opened.
+    await target.board.core.tasks.housekeeping.noteOpened(target.task.id);
+    return vscode.Uri.file(worktreePath);
+  }
   await context.dialogs.say('info', vscode.l10n.t('This Task has no worktree now.'));
   return undefined;
 }

@@ -12,7 +12,10 @@ export const restore: Command = {
       context,
       argument,
       title,
-      (task) => (task.state === 'discarded' || task.state === 'closed') && isAtRest(task),
+      (task) =>
+        (task.state === 'discarded' || task.state === 'closed') &&
+        task.expiredAt === undefined &&
+        isAtRest(task),
     );
     // The row says the rest: it is open again.
     await target?.board.core.tasks.restore(target.task.id);
