@@ -155,7 +155,10 @@ export class RunRoad {
       },
     );
     const job = { run, role, spec, signal };
-    return started.branch === undefined ? this.inPlace(started, job) : this.inWorktree(started, job);
+    if (started.branch !== undefined) return this.inWorktree(started, job);
+    // A Task whose start failed may have no name for a Worktree yet: whoever writes gets one all the same.
+    if (role.canWrite) return this.inWorktree(await this.deps.keeper.reserve(started.slug, started), job);
+    return this.inPlace(started, job);
   }
 
   /** A reader in the user's checkout: no Worktree, no lock, nothing to record but the conversation. */
