@@ -23,6 +23,8 @@ export const worktreeSchema = z.object({
   state: worktreeStateSchema,
   /** While Checks or a verifier are at it: the recorded tree that stands again afterwards. */
   checkedTree: z.string().optional(),
+  /** While the checkout is merged in: once the Task counts from `base`, it is `tree` that stands again instead. */
+  merging: z.object({ base: z.string(), tree: z.string() }).optional(),
   changedAt: z.string(),
   /** When the user opened it, in a window or a terminal: it does not go by itself then. */
   openedAt: z.string().optional(),

@@ -134,8 +134,6 @@ export class MergingIn {
     const number = nextMovedBase(task);
     const named = { taskId: task.id, number, worktreePath, base: from, head, tree };
     const commit = await mergeIns.keepBase(named);
-    await this.written(task, by.theirs, result);
-    await keeper.guardTree(task, result);
     const moved: MovedBase = {
       commit,
       tree,
@@ -146,18 +144,27 @@ export class MergingIn {
       snapshots: task.snapshotCount,
     };
     const { runId, unresolved } = by;
-    const change = (now: Task): Task => ({ ...now, movedBases: [...now.movedBases, moved], unresolved });
-    const saved = await records.change(task.id, change, { type: 'task.changed', state: task.state });
+    await keeper.guardTree(task, by.theirs, { base: commit, tree: result });
+    const saved = await this.written(task, { theirs: by.theirs, result }, () =>
+      records.change(task.id, (now) => ({ ...now, movedBases: [...now.movedBases, moved], unresolved }), {
+        type: 'task.changed',
+        state: task.state,
+      }),
+    );
     await mergeIns.moveHead({ worktreePath, branch, commit, tree: result });
     // Also where no file differs: it holds the commit that the branch stands on now.
     return keeper.snapshot({ ...saved, branch, worktreePath }, { runId, turn: 0, always: true });
   }
 
-  private async written(task: TaskWithWorktree, theirs: string, result: string): Promise<void> {
-    const { keeper, snapshots } = this.deps;
-    await keeper.guardTree(task, theirs);
+  private async written(
+    task: TaskWithWorktree,
+    { theirs, result }: { theirs: string; result: string },
+    recorded: () => Promise<Task>,
+  ): Promise<Task> {
+    const { snapshots } = this.deps;
     try {
       await snapshots.restoreFiles(task.worktreePath, result);
+      return await recorded();
     } catch (error) {
       await snapshots.restoreFiles(task.worktreePath, theirs);
       throw error;

@@ -1,4 +1,5 @@
 import { TributaryError, toTributaryError } from '../base/errors';
+import type { MergeIns } from '../git/mergeIn';
 import type { Repository } from '../git/repository';
 import type { Snapshots, TakenSnapshot } from '../git/snapshots';
 import type { Worktrees } from '../git/worktrees';
@@ -17,6 +18,7 @@ export interface WorktreeKeeperDeps {
   readonly repository: Repository;
   readonly worktrees: Worktrees;
   readonly snapshots: Snapshots;
+  readonly mergeIns: Pick<MergeIns, 'moveHead'>;
   readonly setup: WorktreeSetup;
   /** `tributary.worktrees.root`. */
   readonly rootSetting: () => string | undefined;
@@ -196,9 +198,12 @@ export class WorktreeKeeper {
     return { ...saved, branch: task.branch, worktreePath: task.worktreePath };
   }
 
-  /** What is changed from here on is not the Task's work: if this process dies, `tree` is put back. */
-  async guardTree(task: TaskWithWorktree, tree: string): Promise<void> {
-    await this.record(task, 'busy', tree);
+  /**
+   * What is changed from here on is not the Task's work: if this process dies, `tree` is put back; or the tree of
+   * `merging`, where the Task counts from its base by then.
+   */
+  async guardTree(task: TaskWithWorktree, tree: string, merging?: Worktree['merging']): Promise<void> {
+    await this.record(task, 'busy', { checkedTree: tree, ...(merging === undefined ? {} : { merging }) });
   }
 
   /** Makes the Worktree what was recorded, keeping what stood there; answers the recorded files that had changed. */
@@ -218,7 +223,7 @@ export class WorktreeKeeper {
     switch (known?.state) {
       case 'busy':
         if (!(await this.isRegistered(task))) return this.record(task, 'missing');
-        if (known.checkedTree !== undefined) await this.putBack(task, known.checkedTree);
+        await this.settleFiles(task, known);
         return this.release(task);
       case 'creating':
         await this.takeAway(task);
@@ -233,6 +238,21 @@ export class WorktreeKeeper {
         return;
       default:
     }
+  }
+
+  private async settleFiles(task: TaskWithWorktree, { checkedTree, merging }: Worktree): Promise<void> {
+    if (merging === undefined || merging.base !== baseOf(task)) {
+      if (checkedTree !== undefined) await this.putBack(task, checkedTree);
+      return;
+    }
+    // The merge was recorded: what was cut off after that is done now.
+    const { worktreePath, branch } = task;
+    const { base: commit, tree } = merging;
+    await this.deps.mergeIns.moveHead({ worktreePath, branch, commit, tree });
+    await this.putBack(task, tree);
+    const runId = task.runs.at(-1)?.id;
+    const current = withWorktree(await this.deps.records.load(task.id));
+    if (runId !== undefined) await this.snapshot(current, { runId, turn: 0, always: true });
   }
 
   /** Keeps a tree that is about to be replaced in the Worktree: under a ref of ours, not as the Task's state. */
@@ -344,14 +364,18 @@ export class WorktreeKeeper {
     return (await this.deps.store.worktrees.list()).find((known) => known.taskId === task.id);
   }
 
-  async record(task: TaskWithWorktree, state: WorktreeState, checkedTree?: string): Promise<void> {
+  async record(
+    task: TaskWithWorktree,
+    state: WorktreeState,
+    guard: Pick<Worktree, 'checkedTree' | 'merging'> = {},
+  ): Promise<void> {
     await this.deps.store.worktrees.put({
       path: task.worktreePath,
       branch: task.branch,
       base: task.packet.repository.base,
       taskId: task.id,
       state,
-      ...(checkedTree === undefined ? {} : { checkedTree }),
+      ...guard,
       changedAt: this.deps.records.now(),
     });
   }
