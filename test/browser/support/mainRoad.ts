@@ -23,6 +23,9 @@ export class MainRoad {
   async startTask(objective = samplePlaybook.objective): Promise<void> {
     const { window } = this;
     await window.openView();
+    // Beside another view the editor shows the buttons of one only to a pointer over it.
+    const header = window.page.locator('.part.sidebar .pane-header[aria-label^="Tasks"]');
+    if (await header.isVisible()) await header.hover();
     const buttons = window.page.locator('.part.sidebar').getByRole('button', { name: 'New Task' });
     await buttons.first().waitFor();
     await this.picture('view');
