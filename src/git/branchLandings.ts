@@ -14,6 +14,7 @@ import {
 import { type Checkout, inCheckout, locateCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
 import { zeroName } from './objectNames';
+import { nameDiffOf } from './parsers/diffTree';
 import { splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 import { putFailure, putFromCheckout } from './putFromCheckout';
@@ -195,8 +196,7 @@ export class GitBranchLandings implements BranchLandings {
 
   async holdsFiles(path: string, commit: string, paths: readonly string[]): Promise<boolean> {
     const place = inCheckout(await this.locate(path));
-    const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options'];
-    const output = await this.git({ ...place, args: [...args, commit, 'HEAD', '--'], okCodes: [0, 128] });
+    const output = await this.git({ ...place, args: nameDiffOf(commit, 'HEAD'), okCodes: [0, 128] });
     const other = new Set(splitPaths(output.stdout));
     return output.exitCode === 0 && paths.length > 0 && !paths.some((one) => other.has(one));
   }

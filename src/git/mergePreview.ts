@@ -3,7 +3,7 @@ import type { Conflict, LandingPath } from '../model/landing';
 import { type Checkout, inCheckout, unlessMissing } from './checkouts';
 import type { MergePreview } from './merges';
 import { type ConflictStages, parseConflictStages } from './parsers/conflictStages';
-import { absentMode, gitlinkMode, parseRawDiff, type RawChange } from './parsers/diffTree';
+import { absentMode, gitlinkMode, parseRawDiff, type RawChange, rawDiffOf } from './parsers/diffTree';
 import { type MergedTree, parseMergeTree } from './parsers/mergeTree';
 import { fileAt, splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
@@ -170,10 +170,9 @@ export function differ(
   checkout: Checkout,
   signal: AbortSignal | undefined,
 ): (from: string, to: string) => Promise<RawChange[]> {
-  const args = ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--end-of-options'];
   return async (from, to) => {
-    const sides = [`${from}^{tree}`, `${to}^{tree}`, '--'];
-    return parseRawDiff((await git({ ...inCheckout(checkout), args: [...args, ...sides], signal })).stdout);
+    const args = rawDiffOf(`${from}^{tree}`, `${to}^{tree}`);
+    return parseRawDiff((await git({ ...inCheckout(checkout), args, signal })).stdout);
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Checkout, inCheckout, locateCheckout } from './checkouts';
 import { fixedDate } from './mergePreview';
+import { nameDiffOf } from './parsers/diffTree';
 import { parseMergeTree } from './parsers/mergeTree';
 import { splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
@@ -45,9 +46,8 @@ export class GitOverlaps implements Overlaps {
   }
 
   async changedPaths({ base, tree }: ChangeSide): Promise<readonly string[]> {
-    const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options'];
-    const sides = [`${base}^{tree}`, tree, '--'];
-    return splitPaths((await this.git({ cwd: this.facts.root, args: [...args, ...sides] })).stdout);
+    const args = nameDiffOf(`${base}^{tree}`, tree);
+    return splitPaths((await this.git({ cwd: this.facts.root, args })).stdout);
   }
 
   async conflicts(one: ChangeSide, other: ChangeSide): Promise<readonly string[]> {

@@ -1,3 +1,4 @@
+import { nameDiffOf } from './parsers/diffTree';
 import { splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 import { type TemporaryIndex, withTemporaryIndex } from './temporaryIndex';
@@ -35,6 +36,5 @@ export function putFailure(paths: readonly string[]): HookFailure {
 }
 
 async function differing(index: TemporaryIndex, from: string, to: string): Promise<string[]> {
-  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options', from, to, '--'];
-  return splitPaths((await index.run({ args })).stdout);
+  return splitPaths((await index.run({ args: nameDiffOf(from, to) })).stdout);
 }

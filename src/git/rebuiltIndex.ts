@@ -2,7 +2,7 @@ import { lstat, rmdir } from 'node:fs/promises';
 import { errnoOf } from '../base/errors';
 import { type Checkout, inCheckout, unlessMissing } from './checkouts';
 import { ignoredAmong } from './ignoredFiles';
-import { absentMode, gitlinkMode, parseRawDiff, type RawChange } from './parsers/diffTree';
+import { absentMode, gitlinkMode, parseRawDiff, type RawChange, rawDiffOf } from './parsers/diffTree';
 import { encodePath, fileAt } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 
@@ -16,8 +16,7 @@ export async function tellIndex(
   { tree, signal }: { tree: string; signal: AbortSignal | undefined },
 ): Promise<void> {
   const place = { ...inCheckout(checkout), signal };
-  const args = ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--end-of-options', 'HEAD'];
-  const changes = parseRawDiff((await git({ ...place, args: [...args, tree, '--'] })).stdout);
+  const changes = parseRawDiff((await git({ ...place, args: rawDiffOf('HEAD', tree) })).stdout);
   const added = changes.filter((change) => change.oldMode === absentMode).map((change) => change.path);
   const ignored = await ignoredAmong({ git, checkout, signal }, added);
   const told: RawChange[] = [];

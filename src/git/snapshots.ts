@@ -4,7 +4,7 @@ import { type Checkout, inCheckout, locateCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
 import type { LastLooks } from './lastLook';
 import { zeroName } from './objectNames';
-import { absentMode, gitlinkMode, parseRawDiff, type RawChange } from './parsers/diffTree';
+import { absentMode, gitlinkMode, parseRawDiff, type RawChange, rawDiffOf } from './parsers/diffTree';
 import { joinPaths } from './parsers/pathBytes';
 import { type Git, type GitOutput, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
@@ -135,8 +135,7 @@ export async function restoreTree(
   { tree, signal }: { tree: string; signal: AbortSignal | undefined },
 ): Promise<{ restored: string[]; removed: string[] }> {
   const current = await treeOfCheckout(git, checkout, signal);
-  const args = ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--end-of-options'];
-  const output = await git({ ...inCheckout(checkout), args: [...args, current, tree, '--'], signal });
+  const output = await git({ ...inCheckout(checkout), args: rawDiffOf(current, tree), signal });
   const changes = parseRawDiff(output.stdout).filter((change) => !touchesGitlink(change));
   const removed = changes.filter((change) => change.newMode === absentMode).map((change) => change.path);
   const restored = changes.filter((change) => change.newMode !== absentMode).map((change) => change.path);

@@ -1,6 +1,7 @@
 import type { Base } from '../model/packet';
 import { caseSettings, inCheckout, locateCheckout } from './checkouts';
 import { zeroName } from './objectNames';
+import { nameDiffOf } from './parsers/diffTree';
 import { splitBytes, splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 import type { RepositoryFacts } from './repository';
@@ -44,8 +45,7 @@ export class GitUncommitted implements Uncommitted {
     const checkout = await locateCheckout(this.facts, this.facts.root);
     const tree = await treeOfCheckout(this.git, checkout, signal);
     const place = { ...inCheckout(checkout), signal };
-    const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options'];
-    const output = await this.git({ ...place, args: [...args, `${head.commit}^{tree}`, tree, '--'] });
+    const output = await this.git({ ...place, args: nameDiffOf(`${head.commit}^{tree}`, tree) });
     const files = splitPaths(output.stdout).length;
     if (files === 0) return head;
     const commit = await commitTree(this.git, place, { tree, parents: [head.commit], message });

@@ -5,7 +5,7 @@ import { type Checkout, inCheckout, unlessMissing } from './checkouts';
 import { kindOf } from './gitErrors';
 import type { LastLooks } from './lastLook';
 import type { AsideFolder } from './movedFiles';
-import { parseRawDiff } from './parsers/diffTree';
+import { parseRawDiff, rawDiffOf } from './parsers/diffTree';
 import { decodePath, fileAt, splitPaths } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 import { looksLikeGit } from './safePath';
@@ -99,8 +99,7 @@ async function unsnapshotted(
     return { nested: [...untracked.filter((path) => path.endsWith('/')), ...submodules], ignored: found };
   });
   const tree = await looks.treeOf(checkout);
-  const args = ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--end-of-options'];
-  const output = await git({ ...inCheckout(checkout), args: [...args, `${keptCommit}^{tree}`, tree, '--'] });
+  const output = await git({ ...inCheckout(checkout), args: rawDiffOf(`${keptCommit}^{tree}`, tree) });
   const edited = parseRawDiff(output.stdout).filter((change) => change.letter !== 'D');
   return [...new Set([...nested, ...ignored, ...edited.map((change) => change.path)])].map((path) =>
     path.replace(/\/$/, ''),

@@ -5,7 +5,7 @@ import type { Conflict, LandingPath } from '../model/landing';
 import { type Checkout, unlessMissing } from './checkouts';
 import { mergeTrees } from './mergePreview';
 import { zeroName } from './objectNames';
-import { absentMode, parseRawDiff } from './parsers/diffTree';
+import { absentMode, parseRawDiff, rawDiffOf } from './parsers/diffTree';
 import { parseStagedEntries, parseUnmergedPaths } from './parsers/lsFiles';
 import { encodePath } from './parsers/pathBytes';
 import type { Git } from './plumbing';
@@ -38,8 +38,7 @@ export async function planIndex(
       signal: undefined,
     });
     if (merged.conflicts.length > 0) return { changes: [], conflicts: merged.conflicts.map(stagedConflict) };
-    const args = ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--end-of-options'];
-    const output = await index.run({ args: [...args, staged, merged.tree, '--'] });
+    const output = await index.run({ args: rawDiffOf(staged, merged.tree) });
     const changes = parseRawDiff(output.stdout).map(({ path, oldMode, oldBlob, newMode, newBlob }) => ({
       path,
       before: entryOf(oldMode, oldBlob),

@@ -24,6 +24,18 @@ export interface LineCounts {
   readonly isBinary: boolean;
 }
 
+const treeDiff: readonly string[] = ['diff-tree', '-r', '-z', '--no-renames'];
+
+/** What `parseRawDiff` reads of two trees or commits: every rename is a deletion and an addition. */
+export function rawDiffOf(from: string, to: string): readonly string[] {
+  return [...treeDiff, '--raw', '--no-abbrev', '--end-of-options', from, to, '--'];
+}
+
+/** The same as names only, each ended by a NUL. */
+export function nameDiffOf(from: string, to: string): readonly string[] {
+  return [...treeDiff, '--name-only', '--end-of-options', from, to, '--'];
+}
+
 /** The records of `diff-tree -r -z --raw`; a `--numstat` part after them is left alone. */
 export function parseRawDiff(output: Uint8Array): RawChange[] {
   return readRaw(new Reader(splitBytes(output)));
