@@ -68,3 +68,21 @@ export async function allOf<T extends readonly unknown[]>(
   await Promise.allSettled(parts);
   return (await Promise.all(parts)) as unknown as T;
 }
+
+/** Maps with at most `limit` calls under way; results keep the order of `items`. */
+export async function mapBounded<T, R>(
+  items: readonly T[],
+  limit: number,
+  map: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++) {
+      const item = items[index];
+      if (item !== undefined) results[index] = await map(item);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  return results;
+}

@@ -1,8 +1,6 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
 import { TributaryError } from '../base/errors';
 import type { Conflict } from '../model/landing';
-import { type Checkout, inCheckout } from './checkouts';
+import { type Checkout, inCheckout, operationUnderWay } from './checkouts';
 import { mergeTrees } from './mergePreview';
 import { type CommitText, parseCommit } from './parsers/commit';
 import { type Git, lineOf } from './plumbing';
@@ -165,7 +163,7 @@ export async function standingHead(git: Git, checkout: Checkout): Promise<{ head
       details: { ref },
     });
   }
-  const going = await operationUnderWay(checkout.gitDir);
+  const going = await operationUnderWay(checkout);
   if (going !== undefined) {
     throw new TributaryError(
       'wrongState',
@@ -174,25 +172,6 @@ export async function standingHead(git: Git, checkout: Checkout): Promise<{ head
     );
   }
   return ref === undefined ? { head: commit } : { head: commit, ref };
-}
-
-const operations: ReadonlyArray<readonly [string, string]> = [
-  ['MERGE_HEAD', 'merge'],
-  ['CHERRY_PICK_HEAD', 'cherry-pick'],
-  ['REVERT_HEAD', 'revert'],
-  ['rebase-merge', 'rebase'],
-  ['rebase-apply', 'rebase'],
-];
-
-async function operationUnderWay(gitDir: string): Promise<string | undefined> {
-  for (const [name, operation] of operations) {
-    const isThere = await access(join(gitDir, name)).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return operation;
-  }
-  return undefined;
 }
 
 function merge(

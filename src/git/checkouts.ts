@@ -56,6 +56,22 @@ function swappedCase(name: string): string {
   return name === name.toLowerCase() ? name.toUpperCase() : name.toLowerCase();
 }
 
+const operations: ReadonlyArray<readonly [file: string, operation: string]> = [
+  ['MERGE_HEAD', 'merge'],
+  ['CHERRY_PICK_HEAD', 'cherry-pick'],
+  ['REVERT_HEAD', 'revert'],
+  ['rebase-merge', 'rebase'],
+  ['rebase-apply', 'rebase'],
+];
+
+/** What was begun in a checkout and not ended, such as `rebase`. */
+export async function operationUnderWay({ gitDir }: Pick<Checkout, 'gitDir'>): Promise<string | undefined> {
+  for (const [file, operation] of operations) {
+    if ((await lstat(join(gitDir, file)).catch(unlessMissing)) !== undefined) return operation;
+  }
+  return undefined;
+}
+
 /** The checkout at `path`, which must be one of this repository. Throws `worktreeMissing`. */
 export async function locateCheckout(facts: RepositoryFacts, path: string): Promise<Checkout> {
   const workTree = await realFolder(path);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Conflict } from '../model/landing';
 import { markerLabels, type Unresolved } from '../model/movedBase';
 import { type Checkout, inCheckout } from './checkouts';
+import { zeroName } from './objectNames';
 import { parseBatchedBlobs } from './parsers/batch';
 import type { ConflictStages, StageEntry } from './parsers/conflictStages';
 import { encodePath } from './parsers/pathBytes';
@@ -37,7 +38,7 @@ export async function settleConflicts(
   for (const one of stages) {
     const conflict = conflicts.find(({ path }) => path === one.path);
     const settled = (await withMarkers(git, checkout, one, conflict)) ?? theirsOf(one, conflict);
-    lines.push(...one.places.map((place) => `0 ${'0'.repeat(merged.tree.length)}\t${place}\0`));
+    lines.push(...one.places.map((place) => `0 ${zeroName(merged.tree)}\t${place}\0`));
     if (settled.entry !== undefined) lines.push(`${settled.entry.mode} ${settled.entry.blob}\t${one.path}\0`);
     if (hasTwoSides(one)) unresolved.push(settled.unresolved);
   }

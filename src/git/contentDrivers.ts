@@ -8,6 +8,7 @@ import { unlessMissing } from './checkouts';
 import { decodePath } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 import type { RepositoryFacts } from './repository';
+import { stampOf } from './stampedFiles';
 
 /**
  * Commands that the configuration has git run over contents. Those a Task began with stay; what came or changed
@@ -123,11 +124,7 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 async function stampsOf(files: readonly string[]): Promise<string> {
-  const stamps = files.map(async (path) => {
-    const found = await stat(path, { bigint: true }).catch(unlessMissing);
-    return found && [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
-  });
-  return (await Promise.all(stamps)).join('\n');
+  return (await Promise.all(files.map(stampOf))).join('\n');
 }
 
 /** `name\nvalue`, as `git config -z` writes it. */

@@ -1,10 +1,10 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Checkout, caseSettings, inCheckout, unlessMissing } from './checkouts';
+import { type Checkout, caseSettings, inCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
 import { parseStatus } from './parsers/statusV2';
 import type { Git } from './plumbing';
 import { sharedLinks } from './sharedLinks';
+import { stampOf } from './stampedFiles';
 import { statusCommand, type TemporaryIndex, withTemporaryIndex } from './temporaryIndex';
 import { treeOfCheckout } from './workTreeState';
 
@@ -128,9 +128,4 @@ async function aroundOf({ gitDir, commonDir }: Checkout): Promise<string> {
   const shared = ['config', 'info/exclude', 'info/attributes'].map((name) => join(commonDir, name));
   const own = ['index', 'config.worktree'].map((name) => join(gitDir, name));
   return (await Promise.all([...own, ...shared].map(stampOf))).join('\n');
-}
-
-async function stampOf(path: string): Promise<string> {
-  const found = await stat(path, { bigint: true }).catch(unlessMissing);
-  return found === undefined ? '' : [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
 }

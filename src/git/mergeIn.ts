@@ -1,8 +1,7 @@
-import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { assertNever, TributaryError } from '../base/errors';
 import type { Unresolved } from '../model/movedBase';
-import { type Checkout, inCheckout, locateCheckout, unlessMissing } from './checkouts';
+import { treeOf } from './branchPlans';
+import { inCheckout, locateCheckout, operationUnderWay } from './checkouts';
 import { settleConflicts } from './conflictFiles';
 import { differ, mergeTrees, treeOfOurs } from './mergePreview';
 import { zeroName } from './objectNames';
@@ -92,7 +91,7 @@ export class GitMergeIns implements MergeIns {
     const worktree = await locateCheckout(this.facts, request.worktreePath);
     const own = (await headOf(this.git, worktree, undefined)).commit ?? base;
     // Nothing uncommitted, nothing of the agent's own: the user's commit itself is that state.
-    const isHead = own === base && (await this.treeOf(head)) === tree;
+    const isHead = own === base && (await treeOf(this.git, worktree, head)) === tree;
     const parents = own === base ? [head] : [head, own];
     const commit = isHead ? head : await commitTree(this.git, place, { tree, parents, message });
     const ref = `refs/tributary/${taskId}/base-${number}`;
@@ -102,7 +101,7 @@ export class GitMergeIns implements MergeIns {
 
   async moveHead(request: Parameters<MergeIns['moveHead']>[0]): Promise<void> {
     const checkout = await locateCheckout(this.facts, request.worktreePath);
-    if (await isUnderWay(checkout)) return;
+    if ((await operationUnderWay(checkout)) !== undefined) return;
     const { branch, commit, tree } = request;
     const place = inCheckout(checkout);
     const head = await headOf(this.git, checkout, undefined);
@@ -112,11 +111,6 @@ export class GitMergeIns implements MergeIns {
     await this.git({ ...place, args: ['update-ref', ...reason, ...target, commit, before] });
     // The index holds what the Worktree holds, so that what was untracked or ignored on purpose stays so.
     await this.git({ ...place, args: ['read-tree', '--reset', tree] });
-  }
-
-  private async treeOf(commit: string): Promise<string> {
-    const args = ['rev-parse', '--verify', `${commit}^{tree}`];
-    return lineOf(await this.git({ cwd: this.facts.root, args }));
   }
 }
 
@@ -160,11 +154,4 @@ async function ignoredAt(
     default:
       return assertNever(standing);
   }
-}
-
-/** Whether a merge, rebase, cherry-pick or revert was begun in the Worktree and not ended. */
-async function isUnderWay({ gitDir }: Checkout): Promise<boolean> {
-  const names = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
-  const found = await Promise.all(names.map((name) => lstat(join(gitDir, name)).catch(unlessMissing)));
-  return found.some((stats) => stats !== undefined);
 }

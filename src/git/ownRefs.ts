@@ -1,3 +1,4 @@
+import { zeroName } from './objectNames';
 import { decodePath } from './parsers/pathBytes';
 import { type Git, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
@@ -95,7 +96,7 @@ export async function nameAgain(
   ref: string,
   commit: string,
 ): Promise<void> {
-  await git({ cwd: facts.root, args: ['update-ref', ref, commit, '0'.repeat(commit.length)] });
+  await git({ cwd: facts.root, args: ['update-ref', ref, commit, zeroName(commit)] });
 }
 
 /** Setting of the shared configuration that sends linked worktrees into the main checkout. */

@@ -102,9 +102,8 @@ export async function registerAgain(
       details: { branch, why: 'it is checked out' },
     });
   }
-  const verify = ['rev-parse', '--verify', '--quiet', '--end-of-options', branch];
-  const tip = await git({ cwd: facts.root, args: verify, okCodes: [0, 1] });
-  if (tip.exitCode !== 0) await git({ cwd: facts.root, args: ['update-ref', branch, commit] });
+  if ((await tipOf({ git, facts }, branch)) === undefined)
+    await git({ cwd: facts.root, args: ['update-ref', branch, commit] });
   const directory = join(facts.commonDir, 'worktrees', id);
   await mkdir(directory, { recursive: true });
   const place = await realParent(path);
@@ -127,9 +126,7 @@ export async function forget(
   asideDirectory: string | undefined,
 ): Promise<void> {
   if (dirname(directory) !== join(facts.commonDir, 'worktrees')) return;
-  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', branch];
-  const tip = await git({ cwd: facts.root, args, okCodes: [0, 1] });
-  const keptCommit = tip.exitCode === 0 ? lineOf(tip) : 'HEAD';
+  const keptCommit = (await tipOf({ git, facts }, branch)) ?? 'HEAD';
   await keepLeftCommits(git, { cwd: facts.root, gitDir: directory, name: basename(path), keptCommit });
   if (asideDirectory !== undefined) await setModulesAside(directory, asideDirectory);
   else if (await isFolder(join(directory, 'modules'))) {
@@ -138,6 +135,13 @@ export async function forget(
   // git takes one without it for nothing, so a kill in between leaves no half registration.
   await rm(join(directory, 'gitdir'), { force: true });
   await removeTree(directory);
+}
+
+/** Where a branch stands; one that git cannot read is a failure, not a branch that is gone. */
+async function tipOf({ git, facts }: RegistrationDeps, branch: string): Promise<string | undefined> {
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', branch];
+  const output = await git({ cwd: facts.root, args, okCodes: [0, 1] });
+  return output.exitCode === 0 ? lineOf(output) : undefined;
 }
 
 /** Where the `.git` file of a folder leads, whoever's that is. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import { lstat, readFile } from 'node:fs/promises';
+import { lstat, readFile, stat } from 'node:fs/promises';
 import { unlessMissing } from './checkouts';
 
 interface Known<T> {
@@ -12,6 +12,12 @@ interface Known<T> {
 
 /** Clocks of file systems move in steps; a file written twice within one keeps its stamp. */
 const settledAfterMs = 50n;
+
+/** Tells whether a file, links followed, is still the one that it was; empty where there is none. */
+export async function stampOf(path: string): Promise<string> {
+  const found = await stat(path, { bigint: true }).catch(unlessMissing);
+  return found === undefined ? '' : [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
+}
 
 /** What files say, read again only when their stamp is another one. */
 export class StampedFiles<T> {

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../base/async';
+import { type Clock, mapBounded } from '../base/async';
 import { TributaryError } from '../base/errors';
 import { type LandingId, landingIdSchema, makeLandingId } from '../model/ids';
 import { type LandingRecord, landingRecordSchema } from '../model/landing';
-import { claimFolder, ensureFolder, mapBounded, namesIn } from './disk';
+import { claimFolder, ensureFolder, namesIn } from './disk';
 import type { FileFormat } from './migrations';
 import { compareIds, type StorePaths } from './paths';
 import { problemError, type RecordFiles } from './recordFiles';

@@ -1,6 +1,6 @@
 import { rmdir, writeFile } from 'node:fs/promises';
 import * as z from 'zod';
-import type { Clock } from '../base/async';
+import { type Clock, mapBounded } from '../base/async';
 import type { Disposable } from '../base/disposable';
 import { TributaryError } from '../base/errors';
 import type { Logger } from '../base/logger';
@@ -14,7 +14,7 @@ import {
   taskIdSchema,
 } from '../model/ids';
 import { type Task, taskSchema } from '../model/task';
-import { claimFolder, ensureFolder, mapBounded, namesIn } from './disk';
+import { claimFolder, ensureFolder, namesIn } from './disk';
 import type { FileFormat } from './migrations';
 import { compareIds, type StorePaths } from './paths';
 import { corruptProblem, problemError, type RecordFiles } from './recordFiles';

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
+import { mapBounded } from '../base/async';
 import type { Disposable } from '../base/disposable';
 import { Emitter } from '../base/emitter';
 import type { Logger } from '../base/logger';
 import { type TaskId, taskIdSchema } from '../model/ids';
-import { mapBounded, namesIn } from './disk';
+import { namesIn } from './disk';
 import type { StorePaths } from './paths';
 import { type Every, followFolder, Repeater, type WatchFolder } from './ticker';
 

@@ -144,10 +144,13 @@ export class Endings {
         const pending = this.pendingOf(part, landingId);
         await records.change(id, (now) => ({ ...now, pending }));
       },
-      dropped: async () => {
-        await records.change(id, (now) => (now.pending === undefined ? now : withoutPending(now)));
-      },
+      dropped: () => this.dropPending(id),
     };
+  }
+
+  /** Nothing was written, so nothing is on its way. */
+  private async dropPending(id: TaskId): Promise<void> {
+    await this.deps.records.change(id, (now) => (now.pending === undefined ? now : withoutPending(now)));
   }
 
   /** What follows once the files stand: the Task's end, or, after a part, only a line in its record. */
@@ -200,9 +203,7 @@ export class Endings {
         const pending = { to: 'open', at: records.now(), landingId, undoneBy } as const;
         await records.change(task.id, (now) => ({ ...now, pending }));
       },
-      dropped: async () => {
-        await records.change(task.id, (now) => (now.pending === undefined ? now : withoutPending(now)));
-      },
+      dropped: () => this.dropPending(task.id),
     });
     if (outcome.kind !== 'undone') return { ...outcome, task };
     const undone = await this.markUndone(task.id, landingId, outcome.by);
@@ -221,7 +222,7 @@ export class Endings {
 
   /** Takes away a Worktree in which nothing was done; the Task stays open and makes it anew when it goes on. */
   async putAway(task: Task): Promise<Task> {
-    return this.locked(task, undefined, async (current) => {
+    return this.underLock(task, undefined, async (current) => {
       const ready = await this.fresh(current);
       if (ready.snapshot === undefined) await this.deps.keeper.remove(ready);
       return this.deps.records.load(task.id);
@@ -248,7 +249,7 @@ export class Endings {
    * `lockTimeout` at once when the process that began it is at it still.
    */
   async finish(task: Task): Promise<readonly string[]> {
-    return this.locked(task, 0, async (current) => {
+    return this.underLock(task, 0, async (current) => {
       const pending = current.pending;
       if (pending === undefined) return [];
       switch (pending.to) {
@@ -277,11 +278,6 @@ export class Endings {
     if (finished.state === 'undone') await this.deps.records.change(task.id, withoutPending);
     else await this.landed(task);
     return [];
-  }
-
-  /** Under the writer lock, with the record as it is then; `waitMs`: how long another process is waited for. */
-  underLock<T>(task: Task, waitMs: number | undefined, body: (current: Task) => Promise<T>): Promise<T> {
-    return this.locked(task, waitMs, body);
   }
 
   private async end(task: Task, to: TaskStateName, verb: string): Promise<Task> {
@@ -405,14 +401,17 @@ export class Endings {
     body: (current: Task) => Promise<T>,
   ): Promise<T> {
     expectState(task, states, verb);
-    return this.locked(task, undefined, (current) => {
+    return this.underLock(task, undefined, (current) => {
       expectState(current, states, verb);
       return body(current);
     });
   }
 
-  /** Under the writer lock, with the record as it is then: another process may have ended the Task meanwhile. */
-  private async locked<T>(
+  /**
+   * Under the writer lock, with the record as it is then: another process may have ended the Task meanwhile. `waitMs`:
+   * how long another process is waited for; `undefined`: as for whoever cannot do without.
+   */
+  async underLock<T>(
     task: Task,
     waitMs: number | undefined,
     body: (current: Task) => Promise<T>,

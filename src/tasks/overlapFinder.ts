@@ -1,3 +1,4 @@
+import { mapBounded } from '../base/async';
 import type { ChangeSide, Overlaps } from '../git/overlaps';
 import { baseOf } from '../model/movedBase';
 import type { BoardOverlaps, Overlap, OverlapPath } from '../model/overlap';
@@ -33,7 +34,7 @@ export class OverlapFinder {
 
   async among(tasks: readonly Task[]): Promise<BoardOverlaps> {
     const asked = new Memo(await this.remembered());
-    const members = (await inTurns(sidesOf(tasks), async (one) => this.member(one, asked))).filter(
+    const members = (await mapBounded(sidesOf(tasks), width, async (one) => this.member(one, asked))).filter(
       ({ paths }) => paths.length > 0,
     );
     if (members.length === 0) return { overlaps: [], order: [] };
@@ -41,7 +42,7 @@ export class OverlapFinder {
       members.slice(index + 1).map((other) => [one, other] as const),
     );
     const [ofPairs, ofCheckout] = await Promise.all([
-      inTurns(pairs, ([one, other]) => this.pair(one, other, asked)),
+      mapBounded(pairs, width, ([one, other]) => this.pair(one, other, asked)),
       this.withCheckout(members, asked),
     ]);
     const overlaps = [...ofPairs, ...ofCheckout].flatMap((found) => (found === undefined ? [] : [found]));
@@ -86,7 +87,7 @@ export class OverlapFinder {
   ): Promise<readonly (Overlap | undefined)[]> {
     const touched = new Set(members.flatMap(({ paths }) => paths));
     const tree = await this.deps.overlaps.checkoutTree([...touched]);
-    return inTurns(members, async ({ task, side, paths }) => {
+    return mapBounded(members, width, async ({ task, side, paths }) => {
       const ours = { base: side.base, tree };
       const shared = sharedPaths(paths, await this.changed(ours, asked));
       if (shared.size === 0) return undefined;
@@ -160,15 +161,4 @@ function pathsOf(shared: ReadonlySet<string>, conflicts: readonly string[]): Ove
   return [...new Set([...conflicts, ...shared])]
     .toSorted()
     .map((path) => ({ path, kind: inConflict.has(path) ? 'conflict' : 'same' }));
-}
-
-/** The answers in the order of the items, a few asked for at a time. */
-async function inTurns<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<R[]> {
-  const answers = new Map<number, R>();
-  const waiting = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of waiting) answers.set(index, await ask(item));
-  };
-  await Promise.all(Array.from({ length: width }, worker));
-  return [...answers].toSorted(([one], [other]) => one - other).map(([, answer]) => answer);
 }
