@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import type { Conflict } from '../model/landing';
 import { markerLabels, type Unresolved } from '../model/movedBase';
 import { type Checkout, inCheckout } from './checkouts';
+import type { IndexEntry } from './indexInfo';
 import { zeroName } from './objectNames';
 import { parseBatchedBlobs } from './parsers/batch';
 import type { ConflictStages, StageEntry } from './parsers/conflictStages';
-import { encodePath } from './parsers/pathBytes';
+import { absentMode } from './parsers/diffTree';
 import { type Git, lineOf } from './plumbing';
-import { withTemporaryIndex } from './temporaryIndex';
+import { treeWithEntries } from './temporaryIndex';
 
 interface Merged {
   readonly tree: string;
@@ -33,20 +34,17 @@ export async function settleConflicts(
 ): Promise<{ tree: string; unresolved: readonly Unresolved[] }> {
   const { stages, conflicts } = merged;
   if (stages.length === 0) return { tree: merged.tree, unresolved: [] };
-  const lines: string[] = [];
+  const entries: IndexEntry[] = [];
   const unresolved: Unresolved[] = [];
   for (const one of stages) {
     const conflict = conflicts.find(({ path }) => path === one.path);
     const settled = (await withMarkers(git, checkout, one, conflict)) ?? theirsOf(one, conflict);
-    lines.push(...one.places.map((place) => `0 ${zeroName(merged.tree)}\t${place}\0`));
-    if (settled.entry !== undefined) lines.push(`${settled.entry.mode} ${settled.entry.blob}\t${one.path}\0`);
+    const blob = zeroName(merged.tree);
+    entries.push(...one.places.map((path) => ({ path, mode: absentMode, blob })));
+    if (settled.entry !== undefined) entries.push({ ...settled.entry, path: one.path });
     if (hasTwoSides(one)) unresolved.push(settled.unresolved);
   }
-  const tree = await withTemporaryIndex({ git, checkout, isEmpty: true }, async (index) => {
-    await index.run({ args: ['read-tree', merged.tree], config: ['core.sparseCheckout=false'] });
-    await index.run({ args: ['update-index', '-z', '--index-info'], input: encodePath(lines.join('')) });
-    return index.writeTree();
-  });
+  const tree = await treeWithEntries({ git, checkout }, merged.tree, entries);
   return { tree, unresolved };
 }
 
@@ -111,7 +109,7 @@ async function mergeFile(
 }
 
 /** What `git merge-file` ends with: how many conflicts there are, at most 127. */
-const countsOfConflicts: readonly number[] = Array.from({ length: 128 }, (_, index) => index);
+export const countsOfConflicts: readonly number[] = Array.from({ length: 128 }, (_, index) => index);
 
 async function blobs(
   git: Git,

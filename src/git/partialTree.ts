@@ -1,11 +1,11 @@
 import type { LandingSelection } from '../model/landing';
 import type { SourceFile, SourceHunk } from './hunks';
+import type { IndexEntry } from './indexInfo';
 import { parseBatchedBlobs } from './parsers/batch';
 import { absentMode } from './parsers/diffTree';
-import { encodePath } from './parsers/pathBytes';
 import { type Git, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
-import { withTemporaryIndex } from './temporaryIndex';
+import { treeWithEntries } from './temporaryIndex';
 
 interface PartialTree {
   /** The tree that the selection is written over. */
@@ -14,12 +14,6 @@ interface PartialTree {
   /** What `start` changed of the base. */
   readonly standing: readonly SourceFile[];
   readonly selection: LandingSelection;
-}
-
-interface Entry {
-  readonly path: string;
-  readonly mode: string;
-  readonly blob: string;
 }
 
 /** See `Hunks.treeOf`. */
@@ -34,23 +28,10 @@ export async function writePartialTree(
   const entries = [...whole, ...(await writeParts(git, facts, parts))];
   const { root: workTree, gitDir, commonDir } = facts;
   const checkout = { workTree, gitDir, commonDir };
-  return withTemporaryIndex({ git, checkout, isEmpty: true }, async (index) => {
-    await index.run({ args: ['read-tree', `${start}^{tree}`], config: ['core.sparseCheckout=false'] });
-    if (entries.length > 0) await index.run({ args: indexInfo, input: indexLines(entries) });
-    return index.writeTree();
-  });
-}
-
-/** Entries as lines, each replacing whatever stands in its way. */
-const indexInfo: readonly string[] = ['update-index', '-z', '--index-info'];
-
-/** Removals first: a file may give way to a folder of its name. */
-function indexLines(entries: readonly Entry[]): Buffer {
-  const isRemoval = (entry: Entry): boolean => entry.mode === absentMode;
-  const sorted = [...entries.filter(isRemoval), ...entries.filter((entry) => !isRemoval(entry))];
-  return encodePath(
-    sorted.map(({ mode, blob, path }) => `${mode === absentMode ? '0' : mode} ${blob}\t${path}\0`).join(''),
-  );
+  // Removals first: a file may give way to a folder of its name.
+  const isRemoval = (entry: IndexEntry): boolean => entry.mode === absentMode;
+  const inOrder = [...entries.filter(isRemoval), ...entries.filter((entry) => !isRemoval(entry))];
+  return treeWithEntries({ git, checkout }, start, inOrder);
 }
 
 function isWhole(file: SourceFile, { paths, modes = [], hunks }: LandingSelection): boolean {
@@ -59,7 +40,7 @@ function isWhole(file: SourceFile, { paths, modes = [], hunks }: LandingSelectio
   return isAllHunks && (modes.includes(file.path) || !changesMode(file));
 }
 
-function wholeEntries({ path, oldPath, newMode, newBlob }: SourceFile): Entry[] {
+function wholeEntries({ path, oldPath, newMode, newBlob }: SourceFile): IndexEntry[] {
   const entry = { path, mode: newMode, blob: newBlob };
   return oldPath === undefined ? [entry] : [{ path: oldPath, mode: absentMode, blob: newBlob }, entry];
 }
@@ -100,13 +81,13 @@ function rangeOf({ oldStart, oldLines }: SourceHunk): { start: number; end: numb
   return { start, end: start + oldLines };
 }
 
-async function writeParts(git: Git, facts: RepositoryFacts, parts: readonly Part[]): Promise<Entry[]> {
+async function writeParts(git: Git, facts: RepositoryFacts, parts: readonly Part[]): Promise<IndexEntry[]> {
   if (parts.length === 0) return [];
   const cwd = facts.root;
   const input = parts.map(({ file }) => `${file.oldBlob}\n`).join('');
   const output = await git({ cwd, args: ['cat-file', '--batch'], input });
   const bases = parseBatchedBlobs(output.stdout, parts.length);
-  const entries: Entry[] = [];
+  const entries: IndexEntry[] = [];
   for (const [at, { file, mode, hunks }] of parts.entries()) {
     const content = spliced(bases[at] ?? Buffer.alloc(0), hunks);
     // No filter: these are bytes of blobs.

@@ -2,8 +2,9 @@ import { lstat, rmdir } from 'node:fs/promises';
 import { errnoOf } from '../base/errors';
 import { type Checkout, inCheckout, unlessMissing } from './checkouts';
 import { ignoredAmong } from './ignoredFiles';
+import { setEntries } from './indexInfo';
 import { absentMode, gitlinkMode, parseRawDiff, type RawChange, rawDiffOf } from './parsers/diffTree';
-import { encodePath, fileAt } from './parsers/pathBytes';
+import { fileAt } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 
 /**
@@ -27,13 +28,8 @@ export async function tellIndex(
     if (isKept && oldMode === gitlinkMode) await removeIfEmpty(fileAt(checkout.workTree, path));
   }
   if (told.length === 0) return;
-  const input = told.map(({ path, newMode, newBlob }) => `${mode(newMode)} ${newBlob}\t${path}\0`);
-  await git({ ...place, args: ['update-index', '-z', '--index-info'], input: encodePath(input.join('')) });
-}
-
-/** `0` takes an entry out. */
-function mode(newMode: string): string {
-  return newMode === absentMode ? '0' : newMode;
+  const entries = told.map(({ path, newMode, newBlob }) => ({ path, mode: newMode, blob: newBlob }));
+  await git({ ...place, ...setEntries(entries) });
 }
 
 async function stands(root: string, path: string): Promise<boolean> {

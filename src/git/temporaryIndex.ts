@@ -2,6 +2,7 @@ import { copyFile, lstat, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Checkout, caseSettings, inCheckout, unlessMissing } from './checkouts';
+import { type IndexEntry, setEntries } from './indexInfo';
 import { parseSpecialEntries, type SpecialEntry } from './parsers/lsFiles';
 import { fileAt, joinPaths } from './parsers/pathBytes';
 import { type Differences, parseStatus } from './parsers/statusV2';
@@ -124,6 +125,19 @@ export async function withTemporaryIndex<T>(
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** The tree of `start` with other entries, each replacing whatever stands in its way; objects are written, no file. */
+export async function treeWithEntries(
+  deps: { git: Git; checkout: Checkout },
+  start: string,
+  entries: readonly IndexEntry[],
+): Promise<string> {
+  return withTemporaryIndex({ ...deps, isEmpty: true }, async (index) => {
+    await index.run({ args: ['read-tree', `${start}^{tree}`], config: ['core.sparseCheckout=false'] });
+    if (entries.length > 0) await index.run(setEntries(entries));
+    return index.writeTree();
+  });
 }
 
 /** A private copy whose age git judges as it would judge the original's. No index is no error. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Conflict, type LandedSide, sameSide } from '../model/landing';
 import { hashOf } from './checkoutFiles';
 import type { Checkout } from './checkouts';
+import { countsOfConflicts } from './conflictFiles';
 import { copySide } from './mergeStaging';
 import type { StagedUndo } from './merges';
 import type { Git } from './plumbing';
@@ -84,8 +85,8 @@ async function mergeSides(
   return { kind: 'file', sha256, executable: mergedBit(now, after, before) };
 }
 
-/** merge-file answers with the number of conflicts, at most 127, and 255 for what is no text. */
-const conflictCodes = [...Array.from({ length: 128 }, (_, code) => code), 255];
+/** And 255 for what is no text. */
+const conflictCodes = [...countsOfConflicts, 255];
 
 function mergedBit(now: File, after: File, before: File): boolean {
   return now.executable === after.executable ? before.executable : now.executable;

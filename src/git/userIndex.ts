@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { TributaryError } from '../base/errors';
 import type { Conflict, LandingPath } from '../model/landing';
 import { type Checkout, unlessMissing } from './checkouts';
+import { type IndexEntry, setEntries } from './indexInfo';
 import { mergeTrees } from './mergePreview';
 import { zeroName } from './objectNames';
 import { absentMode, parseRawDiff, rawDiffOf } from './parsers/diffTree';
 import { parseStagedEntries, parseUnmergedPaths } from './parsers/lsFiles';
-import { encodePath } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 import { type TemporaryIndex, withTemporaryIndex } from './temporaryIndex';
 import { replaceIndex } from './userIndexFile';
@@ -91,8 +91,7 @@ async function makeNext(
   const due = changes.filter((change) => !isAt(change, to));
   if (strange.length > 0) return { strange: strange.map((change) => change.path), isNew: false };
   if (due.length === 0) return { strange: [], isNew: false };
-  const lines = due.map((change) => `${infoOf(change, to)}\t${change.path}\0`);
-  await index.run({ args: ['update-index', '-z', '--index-info'], input: encodePath(lines.join('')) });
+  await index.run(setEntries(due.map((change) => entryAt(change, to))));
   const isExact = exact !== undefined && (await isAlike(index, exact));
   await copyFile(isExact ? exact : index.file, next);
   return { strange: [], isNew: true };
@@ -126,11 +125,11 @@ function textOf(entry: LandingPath['before']): string {
   return entry === 'absent' ? entry : `${entry.mode} ${entry.blob}`;
 }
 
-/** What `update-index --index-info` reads; mode 0 takes an entry out. */
-function infoOf(change: LandingPath, to: 'before' | 'after'): string {
-  if (change[to] !== 'absent') return textOf(change[to]);
+function entryAt(change: LandingPath, to: 'before' | 'after'): IndexEntry {
+  const { path, [to]: entry } = change;
+  if (entry !== 'absent') return { path, ...entry };
   const other = change[to === 'before' ? 'after' : 'before'];
-  return `0 ${zeroName(other === 'absent' ? '' : other.blob)}`;
+  return { path, mode: absentMode, blob: zeroName(other === 'absent' ? '' : other.blob) };
 }
 
 function entryOf(mode: string, blob: string): LandingPath['before'] {
