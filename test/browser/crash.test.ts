@@ -39,7 +39,7 @@ describe('a killed extension host', function () {
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await picture('crash-last');
+    if (this.currentTest?.state === 'failed') await window.picture('crash-last');
   });
 
   after(async () => {
@@ -47,10 +47,6 @@ describe('a killed extension host', function () {
     await repo?.remove();
   });
 
-  const picture = async (name: string): Promise<void> => {
-    const folder = process.env['TRIBUTARY_SCREENSHOTS'];
-    if (folder !== undefined) await window.screenshot(folder, name);
-  };
   const row = (text: string | RegExp) => window.row(text).first();
   const lastRun = async () => {
     const run = (await repo.tasks()).at(-1)?.runs.at(-1);
@@ -88,13 +84,13 @@ describe('a killed extension host', function () {
     // Under the pointer it stays.
     await notice.hover();
     assert.equal((await lastRun()).status.state, 'interrupted');
-    await picture('crash-notice');
+    await window.picture('crash-notice');
     await badge('1 ready').waitFor();
   });
 
   it('shows in the transcript tab everything that is in its file, once, and where it was cut', async () => {
     await window.webview().getByText('Now I change it.').waitFor();
-    await picture('crash-page');
+    await window.picture('crash-page');
     await window.webview().locator('[data-key="end"]').waitFor();
     const rows = await shownRows(window.webview());
     assert.deepEqual(rows, await rowsOfFile(await transcript()));
@@ -106,7 +102,7 @@ describe('a killed extension host', function () {
     await badge('2 ready').waitFor();
     await row(cut).click();
     await window.webview().locator('[data-key="end"]').getByText('completed').waitFor();
-    await picture('crash-resumed');
+    await window.picture('crash-resumed');
     const run = await lastRun();
     assert.equal(run.kind, 'resume');
     assert.deepEqual(await shownRows(window.webview()), await rowsOfFile(await transcript()));
@@ -118,7 +114,7 @@ describe('a killed extension host', function () {
     const problem = window.page.locator('.markers-panel .monaco-list-row', { hasText: findingTitle });
     await problem.first().waitFor();
     assert.equal(await problem.count(), 1);
-    await picture('crash-problems');
+    await window.picture('crash-problems');
   });
 
   it('goes on by itself after the window was reloaded', async () => {
@@ -140,7 +136,7 @@ describe('a killed extension host', function () {
     await window.runCommand('Developer: Reload Window');
     await window.ready();
     await row(hung).waitFor();
-    await picture('crash-hung');
+    await window.picture('crash-hung');
     process.kill(pid, 'SIGKILL');
     await window.notification(`"${hung}" was interrupted`).hover();
     await window.button('Resume').click();

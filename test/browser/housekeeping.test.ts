@@ -54,7 +54,7 @@ describe('several Tasks beside each other, and their Worktrees', function () {
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await picture('house-last');
+    if (this.currentTest?.state === 'failed') await window.picture('house-last');
   });
 
   after(async () => {
@@ -62,10 +62,6 @@ describe('several Tasks beside each other, and their Worktrees', function () {
     await repo?.remove();
   });
 
-  const picture = async (name: string): Promise<void> => {
-    const folder = process.env['TRIBUTARY_SCREENSHOTS'];
-    if (folder !== undefined) await window.screenshot(folder, name);
-  };
   const row = (text: string | RegExp) => window.row(text).first();
   const choice = (text: string | RegExp) =>
     window.page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
@@ -99,13 +95,13 @@ describe('several Tasks beside each other, and their Worktrees', function () {
     const notice = window.notification(/Something outside its worktree changed while "Reach out of it" ran/);
     await notice.waitFor();
     await row(/Reach out of it.*alarm ·/).waitFor();
-    await picture('alarm-row');
+    await window.picture('alarm-row');
     await notice.hover();
     await notice.getByRole('button', { name: 'Show…' }).click();
     await window.modalButton('Dismiss').waitFor();
     const question = window.page.locator('.monaco-dialog-box');
     await question.getByText('refs/heads/side').waitFor();
-    await picture('alarm-details');
+    await window.picture('alarm-details');
     await window.modalButton('Dismiss').click();
     await row(/Reach out of it.*alarm ·/).waitFor({ state: 'detached' });
     assert.deepEqual(openAlarms(await task(reaching)), []);
@@ -116,7 +112,7 @@ describe('several Tasks beside each other, and their Worktrees', function () {
     await row(/Say good evening.*conflicts with another Task/).waitFor();
     const spoken = await row(day).getAttribute('aria-label');
     assert.match(spoken ?? '', /conflicts with another Task/);
-    await picture('conflict-row');
+    await window.picture('conflict-row');
   });
 
   it('says so too of edits in the checkout, when they come and when they go', async () => {
@@ -124,7 +120,7 @@ describe('several Tasks beside each other, and their Worktrees', function () {
     const before = await readFile(file, 'utf8');
     await writeFile(file, "export const greeting = 'ahoy';\n");
     await row(/Say good day.*conflicts with another Task and with your checkout/).waitFor();
-    await picture('conflict-checkout');
+    await window.picture('conflict-checkout');
     await writeFile(file, before);
     await row(/Say good day.*with your checkout/).waitFor({ state: 'detached' });
   });
@@ -133,19 +129,19 @@ describe('several Tasks beside each other, and their Worktrees', function () {
     await window.runCommand('Tributary: Show Conflicts Between Tasks');
     await window.waitForQuestion('Conflicts Between Tasks');
     await choice('Best order to accept them in').waitFor();
-    await picture('conflict-list');
+    await window.picture('conflict-list');
     await window.pick(/good day.*good evening|good evening.*good day/);
     const tab = window.page.locator('.tab', { hasText: 'greet.js' }).first();
     await tab.waitFor();
     await window.page.locator('.monaco-diff-editor').getByText('good evening').first().waitFor();
-    await picture('conflict-diff');
+    await window.picture('conflict-diff');
   });
 
   it('lists the worktrees with state, size and age, and leads to their Tasks', async () => {
     await window.runCommand('Tributary: Show Worktrees');
     await choice(/Say good day.*open · changed · .*B · used today/).waitFor();
     await choice(/Look at it only.*open · unchanged/).waitFor();
-    await picture('worktrees');
+    await window.picture('worktrees');
     await window.pick(looking);
     await window.pick('Go to Its Task');
     await window.page
@@ -160,11 +156,11 @@ describe('several Tasks beside each other, and their Worktrees', function () {
     await window.waitForQuestion('Sweep Worktrees');
     await choice(looking).waitFor();
     assert.equal(await choice(day).count(), 0);
-    await picture('sweep');
+    await window.picture('sweep');
     await window.page.keyboard.press('Enter');
     await window.modalButton('Remove').waitFor();
     assert.equal(await isThere(path), true);
-    await picture('sweep-confirm');
+    await window.picture('sweep-confirm');
     await window.modalButton('Remove').click();
     await window.notification(/Removed: 1 worktree, .* freed/).waitFor();
     assert.equal(await isThere(path), false);
@@ -177,13 +173,13 @@ describe('several Tasks beside each other, and their Worktrees', function () {
     await window.runCommand('Tributary: Doctor');
     await window.waitForQuestion('Doctor');
     await choice(/Fix the .*that Tributary can fix/).waitFor();
-    await picture('doctor');
+    await window.picture('doctor');
     await window.pick(/Fix the .*that Tributary can fix/);
     await window.modalButton('Fix').waitFor();
-    await picture('doctor-confirm');
+    await window.picture('doctor-confirm');
     await window.modalButton('Fix').click();
     await window.notification(/Fixed: \d/).waitFor();
-    await picture('doctor-done');
+    await window.picture('doctor-done');
   });
 
   it('puts a worktree back to what stood at a Turn, and takes that back', async () => {
@@ -192,10 +188,10 @@ describe('several Tasks beside each other, and their Worktrees', function () {
     await row(day).click({ button: 'right' });
     await window.menuItem('Restore to a Turn…').click();
     await choice(/After Turn 2.*as it is now/).waitFor();
-    await picture('restore-to');
+    await window.picture('restore-to');
     await window.pick('The base');
     await window.modalButton('Restore').waitFor();
-    await picture('restore-to-confirm');
+    await window.picture('restore-to-confirm');
     await window.modalButton('Restore').click();
     const notice = window.notification(/is back at: The base/);
     await notice.waitFor();

@@ -22,11 +22,6 @@ describe('the review of a Task, by clicks and keys', function () {
   const rows = (): Locator => pane().locator('.monaco-list-row');
   /** Said of the row once it is in the record. */
   const reviewedFile = (): Locator => pane().locator('.monaco-list-row[aria-label*="reviewed"]').first();
-  const picture = async (name: string): Promise<void> => {
-    const folder = process.env['TRIBUTARY_SCREENSHOTS'];
-    if (folder !== undefined) await road.window.screenshot(folder, `review-${name}`);
-  };
-
   before(async () => {
     sample = await makeSampleFolder('reviewed');
     untouched = await source();
@@ -37,7 +32,8 @@ describe('the review of a Task, by clicks and keys', function () {
   });
 
   afterEach(async function () {
-    await picture(this.currentTest?.title.slice(0, 30).replace(/\W+/g, '-') ?? 'last');
+    const title = this.currentTest?.title.slice(0, 30).replace(/\W+/g, '-') ?? 'last';
+    await road?.window.picture(`review-${title}`);
   });
 
   after(async () => {

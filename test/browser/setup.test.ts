@@ -35,10 +35,6 @@ describe('what a worktree starts with, by clicks', function () {
     await sample?.remove();
   });
 
-  const picture = async (name: string): Promise<void> => {
-    const folder = process.env['TRIBUTARY_SCREENSHOTS'];
-    if (folder !== undefined) await window.screenshot(folder, name);
-  };
   const git = async (...args: readonly string[]): Promise<string> =>
     (await run('git', [...args], { cwd: sample.folder })).stdout;
 
@@ -50,7 +46,7 @@ describe('what a worktree starts with, by clicks', function () {
     await window.waitForQuestion('New Task: agent');
     await window.pick('general');
     await window.waitForQuestion('New Task: base');
-    await picture('setup-base');
+    await window.picture('setup-base');
     await window.pick('HEAD with my uncommitted changes');
     await window.waitForQuestion('New Task: checks');
     await window.answer('');
@@ -59,7 +55,7 @@ describe('what a worktree starts with, by clicks', function () {
   it('asks before commands of the workspace run; who leaves the question starts nothing', async () => {
     await newTask();
     await window.modalButton('Run Them').waitFor();
-    await picture('setup-consent');
+    await window.picture('setup-consent');
     await window.modalButton('Cancel').click();
     await window.modalButton('Cancel').waitFor({ state: 'detached' });
     assert.equal(await window.row('Fix the duration').count(), 0);
@@ -74,13 +70,13 @@ describe('what a worktree starts with, by clicks', function () {
       .row(/setting up: until test/)
       .first()
       .waitFor({ timeout: agentMs });
-    await picture('setup-running');
+    await window.picture('setup-running');
     await writeFile(join(sample.folder, '..', 'go'), '');
     await window
       .row(/Setting up the worktree failed/)
       .first()
       .waitFor({ timeout: agentMs });
-    await picture('setup-failed');
+    await window.picture('setup-failed');
     assert.equal((await git('worktree', 'list')).trim().split('\n').length, 1);
     assert.equal(await readFile(join(sample.folder, 'plan.txt'), 'utf8'), 'mine, not committed\n');
     assert.match(await git('status', '--porcelain'), /^\?\? \.vscode\/\n\?\? plan\.txt\n$/);
@@ -97,7 +93,7 @@ describe('what a worktree starts with, by clicks', function () {
       await newTask();
       await window.modalButton('Run Them').waitFor();
       isOffered = (await question.count()) > 0;
-      if (isOffered) await picture('setup-import');
+      if (isOffered) await window.picture('setup-import');
       await window.modalButton('Cancel').click();
       await window.modalButton('Cancel').waitFor({ state: 'detached' });
     }

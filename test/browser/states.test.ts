@@ -27,9 +27,7 @@ describe('a window with nothing to show yet', function () {
   });
 
   afterEach(async function () {
-    const folder = process.env['TRIBUTARY_SCREENSHOTS'];
-    if (folder !== undefined)
-      await window?.screenshot(folder, `state-${this.currentTest?.title.replace(/\W+/g, '-')}`);
+    await window?.picture(`state-${this.currentTest?.title.replace(/\W+/g, '-')}`);
     await window?.close();
     window = undefined;
   });
@@ -138,8 +136,7 @@ describe('a window that is not trusted', function () {
     await window.openView();
     const view = window.page.locator('.part.sidebar');
     await view.getByText('This workspace is not trusted').waitFor();
-    const folder = process.env['TRIBUTARY_SCREENSHOTS'];
-    if (folder !== undefined) await window.screenshot(folder, 'state-untrusted');
+    await window.picture('state-untrusted');
     await view.getByRole('button', { name: 'Manage Workspace Trust' }).click();
     await window.page
       .locator('.workspace-trust-editor')

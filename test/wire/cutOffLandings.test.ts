@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Task } from '../../src/model/task';
-import { cleanUp, fingerprint } from '../git/support/tempRepo';
-import { type LandingSite, makeLandingSite, userRefs } from './support/landingSite';
+import { cleanUp } from '../git/support/tempRepo';
+import { type LandingSite, makeLandingSite, userSideOf } from './support/landingSite';
 
 describe('a Landing that was cut off before the user went on', () => {
   let site: LandingSite;
@@ -16,10 +16,7 @@ describe('a Landing that was cut off before the user went on', () => {
     await cleanUp();
   });
 
-  const userSide = async (): Promise<Record<string, unknown>> => {
-    const print = await fingerprint(site.repo.root);
-    return { ...print, refs: userRefs(print) };
-  };
+  const userSide = (): Promise<Record<string, unknown>> => userSideOf(site);
   const change = async (file: string, fields: Readonly<Record<string, unknown>>): Promise<void> => {
     const record: object = JSON.parse(await readFile(file, 'utf8'));
     await writeFile(file, JSON.stringify({ ...record, ...fields }));

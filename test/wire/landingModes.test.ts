@@ -6,7 +6,7 @@ import type { LandingMode } from '../../src/model/landing';
 import type { Task } from '../../src/model/task';
 import type { AcceptOutcome } from '../../src/tasks/taskApi';
 import { cleanUp, fingerprint, gitAt } from '../git/support/tempRepo';
-import { type LandingSite, longText, makeLandingSite, userRefs } from './support/landingSite';
+import { type LandingSite, longText, makeLandingSite, userSideOf } from './support/landingSite';
 
 /** Changes the first line of one file, adds one, deletes one. */
 const change = "sed -i '1s/.*/first, changed/' a.txt && echo new > new.txt && rm gone.txt";
@@ -34,11 +34,7 @@ describe('a Landing that makes commits', () => {
     assert.ok(outcome.kind === 'landed', JSON.stringify(outcome));
     return outcome;
   };
-  /** Everything but refs of the Task's own. */
-  const userSide = async (): Promise<Record<string, unknown>> => {
-    const print = await fingerprint(site.repo.root);
-    return { ...print, refs: userRefs(print) };
-  };
+  const userSide = (): Promise<Record<string, unknown>> => userSideOf(site);
 
   for (const mode of ['commit', 'merge', 'rebase'] as const) {
     it(`${mode}: a clean checkout is clean afterwards, the branch holds the change, and undo brings all back byte for byte`, async () => {
@@ -97,7 +93,7 @@ describe('a Landing that makes commits', () => {
     const outcome = await landed(task, 'commit');
     assert.equal(outcome.ref, undefined);
     assert.equal(await git('rev-parse', 'HEAD'), outcome.commit);
-    assert.deepEqual(userRefs(await fingerprint(site.repo.root)), before['refs']);
+    assert.deepEqual((await userSide())['refs'], before['refs']);
     assert.equal(await git('status', '--porcelain'), '');
     assert.equal((await site.core.tasks.undo(task.id)).kind, 'undone');
     assert.deepEqual(await userSide(), before);

@@ -127,6 +127,12 @@ export class EditorWindow {
     return path;
   }
 
+  /** A screenshot into the folder that `TRIBUTARY_SCREENSHOTS` names, where it names one. */
+  async picture(name: string): Promise<void> {
+    const folder = process.env['TRIBUTARY_SCREENSHOTS'];
+    if (folder !== undefined) await this.screenshot(folder, name);
+  }
+
   async close(): Promise<void> {
     await this.page.close();
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Core, composeCore } from '../../../src/composeCore';
 import { settingsSchema } from '../../../src/model/settings';
 import type { Task } from '../../../src/model/task';
-import { makeRepo, type TempRepo, testGitEnvironment } from '../../git/support/tempRepo';
+import { fingerprint, makeRepo, type TempRepo, testGitEnvironment } from '../../git/support/tempRepo';
 import { type Reply, type StrictServer, startStrictServer } from './strictServer';
 
 const done: Reply = {
@@ -90,7 +90,13 @@ export async function makeLandingSite(
   };
 }
 
+/** Everything of the checkout but refs of a Task's own. */
+export async function userSideOf(site: Pick<LandingSite, 'repo'>): Promise<Record<string, unknown>> {
+  const print = await fingerprint(site.repo.root);
+  return { ...print, refs: userRefs(print) };
+}
+
 /** Refs that are the user's. */
-export function userRefs(print: Record<string, string>): string[] {
+function userRefs(print: Record<string, string>): string[] {
   return (print['refs'] ?? '').split('\n').filter((line) => !line.startsWith('refs/heads/tributary/'));
 }
