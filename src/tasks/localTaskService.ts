@@ -20,7 +20,7 @@ import type { LandingSelection } from '../model/landing';
 import type { MarkChange, MarkTargets } from '../model/marks';
 import { baseOf } from '../model/movedBase';
 import type { BoardOverlaps } from '../model/overlap';
-import { type Base, type TaskPacket, taskPacketSchema } from '../model/packet';
+import type { TaskPacket } from '../model/packet';
 import { type Run, resumeInstruction } from '../model/run';
 import type { Settings } from '../model/settings';
 import { slugOf } from '../model/slug';
@@ -42,6 +42,7 @@ import type { LandingParts } from './landingParts';
 import { LocalHousekeeping } from './localHousekeeping';
 import type { MergingIn } from './mergingIn';
 import type { OverlapFinder } from './overlapFinder';
+import { Packets } from './packets';
 import { reconcile } from './reconcile';
 import { Restoring } from './restoring';
 import type { Reviews } from './reviews';
@@ -130,6 +131,7 @@ export class LocalTaskService implements TaskService {
   private readonly settling: Settling;
   private readonly followUps: FollowUps;
   readonly housekeeping: Housekeeping;
+  private readonly packets: Packets;
   private readonly restoring: Restoring;
   private readonly daily: DailySweep;
 
@@ -145,6 +147,7 @@ export class LocalTaskService implements TaskService {
       keep: (id, text) => deps.messages.add(id, text),
       goOn: (settled, signal) => this.followUps.ofWhatWaits(settled, signal),
     });
+    this.packets = new Packets(deps);
     this.restoring = new Restoring(deps);
     const now = (): Date => deps.clock.now();
     this.housekeeping = new LocalHousekeeping({ ...deps, now }, () => this.list());
@@ -159,67 +162,16 @@ export class LocalTaskService implements TaskService {
     return this.chains.isBusy(id);
   }
 
-  async bases(): Promise<readonly BaseChoice[]> {
-    const { repository, uncommitted } = this.deps;
-    const [head, refs, files] = await Promise.all([
-      repository.head(),
-      repository.listRefs(),
-      uncommitted.count(),
-    ]);
-    const own = refs.find((one) => one.ref === head.ref);
-    const subject = own?.subject ?? (await repository.subjectOf(head.commit));
-    const branch = head.ref?.replace(/^refs\/heads\//, '');
-    const here = {
-      ref: 'HEAD',
-      commit: head.commit,
-      subject,
-      ...(branch === undefined ? {} : { branch }),
-    };
-    return [
-      { kind: 'head', ...here },
-      ...(files === 0 ? [] : [{ kind: 'uncommitted', ...here, files } as const]),
-      ...refs,
-    ];
+  bases(): Promise<readonly BaseChoice[]> {
+    return this.packets.bases();
   }
 
   foreignSetups(): Promise<readonly ForeignSetup[]> {
     return this.deps.foreignSetups();
   }
 
-  async prepare(draft: TaskDraft): Promise<TaskPacket> {
-    const { repository, drivers } = this.deps;
-    // The Task will want to know; who needs it hears of its failure.
-    drivers.current().catch(() => undefined);
-    const { base, head } = await this.basesOf(draft);
-    const parsed = taskPacketSchema.safeParse({
-      v: 1,
-      objective: draft.objective,
-      ...(draft.scope === undefined || draft.scope.length === 0 ? {} : { scope: draft.scope }),
-      repository: { root: repository.facts.root, head, base },
-      acceptanceTests: (draft.checks ?? []).map((command) => ({ command })),
-      ...(draft.setup === undefined ? {} : { setup: draft.setup }),
-    });
-    if (parsed.success) return parsed.data;
-    const problem = parsed.error.issues
-      .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-      .join('; ');
-    throw new TributaryError('badArguments', problem, { details: { problem } });
-  }
-
-  /** The base that a draft asks for, and where HEAD is. */
-  private async basesOf({ base: ref, withUncommitted }: TaskDraft): Promise<{ base: Base; head: string }> {
-    const { repository, uncommitted } = this.deps;
-    const isHead = ref === undefined || ref === 'HEAD';
-    if (withUncommitted === true && !isHead) {
-      const problem = 'uncommitted changes stand on HEAD: they cannot go onto another base';
-      throw new TributaryError('badArguments', problem, { details: { problem } });
-    }
-    const [base, other] = await Promise.all([
-      repository.resolveBase(ref),
-      isHead ? undefined : repository.head(),
-    ]);
-    const head = (other ?? base).commit;
-    return { base: withUncommitted === true ? await uncommitted.baseOn(base) : base, head };
+  prepare(draft: TaskDraft): Promise<TaskPacket> {
+    return this.packets.prepare(draft);
   }
 
   start(request: StartTask): Promise<Started> {
