@@ -1,5 +1,6 @@
 import { toTributaryError } from '../base/errors';
 import type { TaskId } from '../model/ids';
+import { stillUnresolved, type Unresolved } from '../model/movedBase';
 import { type BoardOverlaps, isConflict, type Overlap } from '../model/overlap';
 import { plainLine } from '../model/plainText';
 import type { Task } from '../model/task';
@@ -57,17 +58,14 @@ export async function conflictsOf(task: Task, context: VerbContext): Promise<Tas
   };
 }
 
-/** What of the last merge is still to be resolved: the record does not know what was edited by hand. */
-async function unresolvedOf(task: Task, { tasks }: VerbContext): Promise<Task['unresolved']> {
-  if (task.unresolved.length === 0 || task.runs.some(isLive)) return [...task.unresolved];
-  const { conflicts } = await tasks.preview(task.id);
-  return task.unresolved.filter(({ path, kind }) =>
-    conflicts.some((conflict) => conflict.path === path && conflict.kind === kind),
-  );
+/** What of the last merge is still to be resolved. */
+async function unresolvedOf(task: Task, { tasks }: VerbContext): Promise<readonly Unresolved[]> {
+  if (task.unresolved.length === 0 || task.runs.some(isLive)) return task.unresolved;
+  return stillUnresolved(task.unresolved, (await tasks.preview(task.id)).conflicts);
 }
 
 /** What the last merge of the checkout left to be resolved. */
-export function unresolvedRows({ unresolved }: Pick<Task, 'unresolved'>): string[] {
+export function unresolvedRows({ unresolved }: { readonly unresolved: readonly Unresolved[] }): string[] {
   return unresolved.map(({ path, kind, message }) => {
     const left = kind === 'markers' ? 'conflict markers' : "the Task's side stands";
     return `${plainLine(path)}: ${left} (${plainLine(message)})`;

@@ -3,7 +3,7 @@ import { type Disposable, DisposableStack } from '../base/disposable';
 import { Emitter, type Event } from '../base/emitter';
 import type { Logger } from '../base/logger';
 import type { TaskId } from '../model/ids';
-import type { Unresolved } from '../model/movedBase';
+import { stillUnresolved, type Unresolved } from '../model/movedBase';
 import type { Task } from '../model/task';
 import type { WindowBoards } from './boards';
 import { isInside } from './review/taskFiles';
@@ -51,9 +51,7 @@ export class UnresolvedFiles implements Disposable {
     const { unresolved, snapshot } = found.task;
     try {
       const { conflicts } = await found.board.core.tasks.preview(id);
-      const left = unresolved.filter(({ path, kind }) =>
-        conflicts.some((one) => one.path === path && one.kind === kind),
-      );
+      const left = stillUnresolved(unresolved, conflicts);
       this.byTask.set(id, { of: unresolved, tree: snapshot?.tree, left });
       this.looked.fire(id);
       return left;

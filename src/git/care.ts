@@ -1,5 +1,5 @@
 import { lstat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { unlessMissing } from './checkouts';
 import {
   deadTemporaryFolders,
@@ -52,7 +52,8 @@ export interface Care {
   standingAt(path: string): Promise<Standing>;
   /** The folders Worktrees go to without a setting, and `root`, with what lies in them. */
   rootContents(root: string): Promise<readonly RootContents[]>;
-  isDefaultRoot(root: string): boolean;
+  /** Whether a Worktree there would lie in one of those without a setting. */
+  isInDefaultRoot(path: string): boolean;
   /** The place of `path` in another root. */
   placeIn(root: string, path: string): string;
   isFree(path: string): Promise<boolean>;
@@ -106,8 +107,8 @@ export class GitCare implements Care {
     );
   }
 
-  isDefaultRoot(root: string): boolean {
-    return defaultRoots(this.facts).includes(root);
+  isInDefaultRoot(path: string): boolean {
+    return defaultRoots(this.facts).includes(dirname(path));
   }
 
   placeIn(root: string, path: string): string {

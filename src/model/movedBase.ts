@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Conflict } from './landing';
 import { commitSchema } from './packet';
 import type { Task } from './task';
 
@@ -29,6 +30,16 @@ export const unresolvedSchema = z.object({
   message: z.string(),
 });
 export type Unresolved = z.infer<typeof unresolvedSchema>;
+
+/** Those that a preview of the Task still finds: the record does not know what was edited by hand. */
+export function stillUnresolved(
+  unresolved: readonly Unresolved[],
+  conflicts: readonly Conflict[],
+): readonly Unresolved[] {
+  return unresolved.filter(({ path, kind }) =>
+    conflicts.some((conflict) => conflict.path === path && conflict.kind === kind),
+  );
+}
 
 /** What the Snapshots up to a number counted from, before the Task went back to one from before a merge. */
 export const leftBasesSchema = z.object({

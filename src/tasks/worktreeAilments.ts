@@ -35,7 +35,7 @@ async function ofRegistration(scene: Scene, registration: Registration): Promise
     subject: path,
     what: `git knows a worktree at ${path}, and there is no folder`,
   } as const;
-  if (!standing.hasRoot && !care.isDefaultRoot(parentOf(path))) {
+  if (!standing.hasRoot && !care.isInDefaultRoot(path)) {
     const why = 'its drive may not be mounted';
     return {
       ...shared,
@@ -156,8 +156,4 @@ function stranger(path: string): Ailment {
 /** Whether somebody who lives is at it, or it is half through something that settling finishes. */
 async function isBusy({ deps }: Scene, task: Task): Promise<boolean> {
   return isAtWork(task) || (await deps.store.care.holderOf(`worktree-${task.branch}`)) !== undefined;
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'), 1));
 }
