@@ -46,6 +46,11 @@ export interface RemoveWorktree {
   readonly root?: string;
   /** The user wants it, whoever else holds its tip. */
   readonly keepsBranch?: boolean;
+  /**
+   * Told once the folder is out of its place, long before its files are gone: from here on the removal is only ever
+   * finished. What it throws ends the call, for a later one to finish.
+   */
+  readonly onAway?: () => Promise<void>;
   readonly signal?: AbortSignal;
 }
 
@@ -80,6 +85,7 @@ export async function removeWorktree(
     },
   );
   // Not cancelled from here on: what has begun is finished.
+  await request.onAway?.();
   const gitDir = await findAdminDirectory(facts.commonDir, path);
   if (await exists(trash)) {
     const aside = new AsideFolder(request.asideDirectory);

@@ -76,17 +76,10 @@ export interface Worktrees {
    * receives whatever `keptCommit` does not hold, such as ignored files and nested repositories (moved, never
    * copied over, never deleted); commits HEAD has left get refs below `refs/tributary/left/`. The branch goes
    * only if another ref of ours, or the kept commit, holds its tip, no other worktree has it checked out and nobody
-   * pushed it, and never with `keepsBranch`. Answers whether something was set aside.
+   * pushed it, and never with `keepsBranch`. `onAway` is told when the folder is out of its place, which takes no time
+   * whatever lies in it. Answers whether something was set aside.
    */
-  remove(request: {
-    path: string;
-    branch: string;
-    keptCommit: string;
-    asideDirectory: string;
-    keepsBranch?: boolean;
-    root?: string;
-    signal?: AbortSignal;
-  }): Promise<{ hasAside: boolean }>;
+  remove(request: RemoveWorktree): Promise<{ hasAside: boolean }>;
   /** `git worktree lock`/`unlock`; locking a locked one or unlocking an unlocked one is no error. */
   setLock(path: string, reason: string | undefined): Promise<void>;
   list(): Promise<readonly ListedWorktree[]>;

@@ -1,6 +1,7 @@
 import { TributaryError } from '../base/errors';
 import type { Task } from '../model/task';
 import { type Ailment, placedTasks, type Scene } from './ailment';
+import { isAbandoned } from './reconcile';
 import { isLive } from './runMachine';
 
 /** What dead processes left on the board, and records that cannot be read. */
@@ -59,9 +60,8 @@ async function cutOff(
   if (task.runs.some(isLive)) return undefined;
   if ((await store.care.holderOf(`worktree-${task.branch ?? task.id}`)) !== undefined) return undefined;
   if (task.pending !== undefined) return `it was on the way to ${task.pending.to}`;
-  const state = board.worktrees.find((one) => one.taskId === task.id)?.state;
-  const isHalf = state === 'busy' || state === 'creating' || state === 'removing';
-  return isHalf && task.runs.length > 0 ? `its worktree is ${state} and nobody is at it` : undefined;
+  const worktree = board.worktrees.find((one) => one.taskId === task.id);
+  return isAbandoned(task, worktree) ? `its worktree is ${worktree?.state} and nobody is at it` : undefined;
 }
 
 function cutOffAilment({ deps }: Scene, task: Task, why: string): Ailment {

@@ -293,34 +293,45 @@ export class Endings {
     });
   }
 
-  /** The second half of an ending: takes the Worktree away and sets the state that `pending` names. */
+  /**
+   * The second half of an ending: the Worktree goes, and once it is out of its place the Task is in the state that
+   * `pending` names; emptying and deleting what it was comes after that.
+   */
   private async removeAndEnd(task: Task): Promise<Task> {
     const pending = task.pending;
     if (pending === undefined) return task;
-    const removed = await this.removed(task, pending);
-    const landing = pending.landingId === undefined ? [] : [{ id: pending.landingId, at: pending.at }];
-    return this.deps.records.change(
-      task.id,
-      (current) => ({
-        ...withoutPending(current),
-        state: pending.to,
-        landings: [...current.landings, ...landing],
-        ...(pending.kept === undefined ? {} : { keptBranch: pending.kept.to }),
-        ...(removed.aside === undefined ? {} : { aside: removed.aside }),
-      }),
-      { type: 'task.changed', state: pending.to },
-    );
+    let isAway = false;
+    let isEnded = false;
+    const onAway = async (): Promise<void> => {
+      isAway = true;
+      await this.setEnded(task.id, pending);
+      isEnded = true;
+    };
+    try {
+      await this.deps.keeper.remove(withWorktree(task), onAway);
+    } catch (error) {
+      // What has landed has landed: a Worktree that cannot be removed is left where it is, and that is told.
+      if (pending.landingId === undefined || isAway !== isEnded) throw error;
+      if (!isAway) {
+        await this.deps.keeper.record(withWorktree(task), 'missing');
+        await this.setEnded(task.id, pending);
+      }
+    }
+    return this.deps.records.load(task.id);
   }
 
-  /** What has landed has landed: a Worktree that cannot be removed is left where it is, and that is told. */
-  private async removed(task: Task, pending: NonNullable<Task['pending']>): Promise<{ aside?: string }> {
-    try {
-      return await this.deps.keeper.remove(withWorktree(task));
-    } catch (error) {
-      if (pending.landingId === undefined) throw error;
-      await this.deps.keeper.record(withWorktree(task), 'missing');
-      return {};
-    }
+  private setEnded(id: TaskId, { to, at, landingId, kept }: PendingEnding): Promise<Task> {
+    const landing = landingId === undefined ? [] : [{ id: landingId, at }];
+    return this.deps.records.change(
+      id,
+      (current) => ({
+        ...withoutPending(current),
+        state: to,
+        landings: [...current.landings, ...landing],
+        ...(kept === undefined ? {} : { keptBranch: kept.to }),
+      }),
+      { type: 'task.changed', state: to },
+    );
   }
 
   /** The second half of an undo or a restore, wherever it was cut off. */

@@ -84,10 +84,12 @@ async function settle(
   return finishEnding(deps, current, problems);
 }
 
-/** Nobody says that they are at it, and yet it is not at rest. */
-function isAbandoned(task: Task, worktree: Worktree | undefined): boolean {
-  if (task.pending !== undefined || task.runs.length === 0 || task.runs.some(isLive)) return false;
-  return ['busy', 'creating', 'removing'].includes(worktree?.state ?? '');
+/** Nobody says that they are at it, and yet it is not at rest; whether somebody is, its lock tells. */
+export function isAbandoned(task: Task, worktree: Worktree | undefined): boolean {
+  if (task.pending !== undefined || task.runs.some(isLive)) return false;
+  if (worktree?.state === 'removing') return true;
+  // Before its first Run a Task is being begun.
+  return task.runs.length > 0 && (worktree?.state === 'busy' || worktree?.state === 'creating');
 }
 
 /** How long another process that settles the same Task is waited for. */

@@ -80,8 +80,7 @@ export class Sweep {
         const ready = await endings.fresh(current);
         // Something came while it was looked at: then it is not unchanged any more.
         if (current.state === 'open' && !(await this.isUnchanged(ready))) return false;
-        const { aside } = await this.deps.keeper.remove(ready);
-        if (aside !== undefined) await this.deps.records.change(task.id, (now) => ({ ...now, aside }));
+        await this.deps.keeper.remove(ready);
         return true;
       }),
     );

@@ -130,15 +130,14 @@ async function ofTrash(
   } as const;
   if (task === undefined)
     return { ...shared, remedy: 'no Task knows it: take out what you need, then delete it' };
-  const { keeper, endings, records } = scene.deps;
+  const { keeper, endings } = scene.deps;
   return {
     ...shared,
     remedy: 'finish it: what no snapshot holds is set aside, then the folder goes',
     mend: () =>
-      endings.underLock(task, 0, async (current) => {
-        const { aside } = await keeper.remove({ ...task, ...current, branch: task.branch, worktreePath: of });
-        if (aside !== undefined) await records.change(task.id, (now) => ({ ...now, aside }));
-      }),
+      endings.underLock(task, 0, (current) =>
+        keeper.remove({ ...task, ...current, branch: task.branch, worktreePath: of }),
+      ),
   };
 }
 

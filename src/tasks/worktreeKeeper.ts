@@ -282,17 +282,20 @@ export class WorktreeKeeper {
     return this.deps.snapshots.treeOf(task.worktreePath);
   }
 
-  /** Takes the Worktree away; its files are in the Task's Snapshot, ignored ones go aside. */
-  async remove(task: TaskWithWorktree): Promise<{ aside?: string }> {
+  /**
+   * Takes the Worktree away; its files are in the Task's Snapshot, ignored ones go aside, and the Task's record says
+   * so. `onAway` is told as soon as the folder is out of its place: emptying and deleting it takes its time. What is
+   * cut off then is finished by `settle`.
+   */
+  async remove(task: TaskWithWorktree, onAway?: () => Promise<void>): Promise<void> {
     const { records, setup } = this.deps;
     if (await this.stands(task)) await setup.tearDown(task);
     await this.record(task, 'removing');
     await records.report(task, { type: 'worktree.remove.started', path: task.worktreePath });
     try {
-      const removed = await this.takeAway(task);
+      await this.takeAway(task, onAway);
       await this.record(task, 'removed');
       await records.report(task, { type: 'worktree.remove.completed', path: task.worktreePath });
-      return removed;
     } catch (error) {
       const failure = toTributaryError(error);
       await records.report(task, {
@@ -305,7 +308,7 @@ export class WorktreeKeeper {
     }
   }
 
-  private async takeAway(task: TaskWithWorktree): Promise<{ aside?: string }> {
+  private async takeAway(task: TaskWithWorktree, onAway?: () => Promise<void>): Promise<void> {
     const asideDirectory = this.deps.store.asideDirectory(task.id);
     const { hasAside } = await this.deps.worktrees.remove({
       path: task.worktreePath,
@@ -315,8 +318,9 @@ export class WorktreeKeeper {
       // The user has asked for it, whoever takes the rest away and when.
       keepsBranch: task.keptBranch !== undefined || task.pending?.kept !== undefined,
       root: await this.root(),
+      ...(onAway === undefined ? {} : { onAway }),
     });
-    return hasAside ? { aside: asideDirectory } : {};
+    if (hasAside) await this.deps.records.change(task.id, (now) => ({ ...now, aside: asideDirectory }));
   }
 
   /** Brings a removed Worktree back as its Snapshot had it. */

@@ -28,13 +28,15 @@ export class WorktreeBench {
 
   /** Making and removing, a round each: what was made is removed again. */
   private async lives(layer: Layer, at: Place): Promise<Comparison[]> {
-    const removals: { ours: Sample[]; plain: Sample[] } = { ours: [], plain: [] };
+    const removals: { away: Sample[]; ours: Sample[]; plain: Sample[] } = { away: [], ours: [], plain: [] };
     const created = await inTurns(this.rounds, {
       ours: async () => {
         const made = await timed(() => layer.worktrees.create(creation(at)));
         await layer.worktrees.setLock(at.ours, undefined);
         await layer.snapshots.treeOf(at.ours);
-        removals.ours.push(await timed(() => removeOurs(layer, at)));
+        const { away, whole } = await removeOurs(layer, at);
+        removals.away.push(away);
+        removals.ours.push(whole);
         return made;
       },
       plain: async () => {
@@ -48,7 +50,12 @@ export class WorktreeBench {
     return [
       { label: 'git worktree add', product: created.ours, floor: created.plain },
       {
-        label: 'git worktree remove',
+        label: 'git worktree remove, until the Task is discarded',
+        product: removals.away.slice(1),
+        floor: removals.plain.slice(1),
+      },
+      {
+        label: 'git worktree remove, until the files are gone',
         product: removals.ours.slice(1),
         floor: removals.plain.slice(1),
       },
@@ -123,10 +130,18 @@ function addPlain({ plain, base }: Place): string[] {
   return ['worktree', 'add', '--quiet', '-b', 'plain', plain, base];
 }
 
-async function removeOurs(layer: Layer, { ours, base }: Place): Promise<void> {
+/** How long it takes until the Task is told that it is over, and until nothing is left of the folder. */
+async function removeOurs(layer: Layer, { ours, base }: Place): Promise<{ away: Sample; whole: Sample }> {
   const asideDirectory = `${ours}-aside`;
-  await layer.worktrees.remove({ path: ours, branch, keptCommit: base, asideDirectory });
+  const started = performance.now();
+  let away = Number.NaN;
+  const onAway = async (): Promise<void> => {
+    away = performance.now() - started;
+  };
+  const request = { path: ours, branch, keptCommit: base, asideDirectory, onAway };
+  const whole = await timed(() => layer.worktrees.remove(request));
   await rm(asideDirectory, { recursive: true, force: true });
+  return { away: { wall: away }, whole };
 }
 
 async function timed(body: () => Promise<unknown>): Promise<Sample> {
