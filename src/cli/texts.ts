@@ -89,7 +89,13 @@ const statusLetters: Readonly<Record<FileChange['status'], string>> = {
 export function fileText(file: FileChange): string {
   const from = file.oldPath === undefined ? '' : `${plainLine(file.oldPath)} -> `;
   const size = file.isBinary ? 'binary' : `+${file.added} -${file.removed}`;
-  return `${statusLetters[file.status]} ${from}${plainLine(file.path)} (${size})`;
+  return `${statusLetters[file.status]} ${from}${plainLine(file.path)} (${size}${modeText(file)})`;
+}
+
+/** A file that a script is made of, or no more, changes its mode beside its text, or alone. */
+function modeText({ status, oldMode, newMode }: FileChange): string {
+  const stands = status === 'modified' || status === 'renamed' || status === 'typeChanged';
+  return stands && oldMode !== newMode ? `, mode ${oldMode} -> ${newMode}` : '';
 }
 
 /** A path a Landing writes: added, modified or deleted. */

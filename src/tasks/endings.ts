@@ -106,14 +106,15 @@ export class Endings {
     return landing.land(task, part, aim, { steps: this.stepsOf(task.id, part), expected: options.expected });
   }
 
-  /** The Task's branch stays with the whole change on it, its Worktree goes; the checkout is not written to. */
+  /** The Task's branch stays with all of the change that is not rejected, its Worktree goes; the checkout is not written to. */
   private async keepBranch(task: Task, snapshot: Snapshot, options: AcceptOptions): Promise<AcceptOutcome> {
     const { records, keptBranches } = this.deps;
     const standing = withWorktree(task);
     const { expected } = options;
     if (expected !== undefined && expected.tree !== snapshot.tree)
       return { kind: 'stale', task, paths: [], isHeadMoved: false };
-    const kept = await keptBranches.make(standing, snapshot.tree, options);
+    const { theirs } = await this.deps.parts.partOf(task, snapshot.tree, { mode: 'keepBranch' });
+    const kept = await keptBranches.make(standing, theirs, options);
     const going = await records.change(task.id, (now) => ({
       ...now,
       // Where the Worktree stands when it comes back.

@@ -415,27 +415,21 @@ export class LocalTaskService implements TaskService {
     const { task, tree } = await this.sides(id);
     expectState(task, ['open'], 'accept');
     if (tree === undefined) return { task, paths: [], conflicts: [] };
-    if (modeOf(wish) === 'keepBranch') return this.deps.keptBranches.plan(withWorktree(task), tree, wish);
     const part = await this.deps.parts.partOf(task, tree, { mode: modeOf(wish), ...wish });
+    const { leftOut } = part;
+    const left = isNone(leftOut) ? {} : { leftOut };
+    if (modeOf(wish) === 'keepBranch')
+      return { ...(await this.deps.keptBranches.plan(withWorktree(task), tree, wish)), ...left };
     const aim = this.deps.aims.of(task, wish, part.isAll);
     const planned = await this.deps.drivers.during(task.drivers, () =>
       this.deps.landing.plan(task, part, aim),
     );
-    const left = await conflictsLeft(this.deps.repository, task, tree);
+    const unresolved = await conflictsLeft(this.deps.repository, task, tree);
     const { paths } = planned.preview;
-    const conflicts = [...planned.preview.conflicts, ...left];
+    const conflicts = [...planned.preview.conflicts, ...unresolved];
     const branch = plannedBranch(planned, aim);
     const onBranch = branch === undefined ? {} : { branch };
-    const { leftOut } = part;
-    return {
-      task,
-      tree,
-      paths,
-      conflicts,
-      gate: gateState(task, planned.tree),
-      ...onBranch,
-      ...(isNone(leftOut) ? {} : { leftOut }),
-    };
+    return { task, tree, paths, conflicts, gate: gateState(task, planned.tree), ...onBranch, ...left };
   }
 
   async accept(id: TaskId, options: AcceptOptions = {}): Promise<AcceptOutcome> {

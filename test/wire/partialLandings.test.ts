@@ -161,6 +161,21 @@ describe('landing a part of a Task', () => {
     );
   });
 
+  it('a kept branch is without what was rejected, and the Task that comes back has it still', async () => {
+    await repo.git('config', 'user.name', 'Ada');
+    await repo.git('config', 'user.email', 'ada@example.invalid');
+    await core.tasks.mark(task.id, { paths: ['sub/new.txt'], hunks: [await idOf('six')] }, 'reject');
+    const plan = await core.tasks.preview(task.id, { mode: 'keepBranch' });
+    assert.deepEqual(plan.leftOut, { paths: ['sub/new.txt'], hunks: [await idOf('six')] });
+    const kept = await core.tasks.accept(task.id, { mode: 'keepBranch', expected: plan });
+    assert.ok(kept.kind === 'kept');
+    assert.equal(await repo.git('show', `${kept.commit}:a.txt`), agents.replace('six\n', 'line 6\n'));
+    await assert.rejects(repo.git('show', `${kept.commit}:sub/new.txt`));
+    await core.tasks.restore(task.id);
+    assert.equal(await readFile(join(task.worktreePath ?? '', 'a.txt'), 'utf8'), agents);
+    assert.equal(await readFile(join(task.worktreePath ?? '', 'sub/new.txt'), 'utf8'), 'new\n');
+  });
+
   it('undo of a part is byte for byte, or stale, also after the Worktree went on', async () => {
     await core.tasks.accept(task.id, { selection: { paths: ['sub/new.txt'], hunks: [await idOf('two')] } });
     await inWorktree('something else\n');

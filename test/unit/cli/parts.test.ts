@@ -61,6 +61,16 @@ describe('parts of a change on the command line', () => {
     assert.deepEqual(host.fake.calls.at(-1), ['hunks', storyTask.id, { since: 'base' }]);
   });
 
+  it('hunks says that a file changes its mode beside its text', async () => {
+    const script = { ...file, newMode: '100755' };
+    const host = new FakeHost({
+      ...open,
+      hunks: () => Promise.resolve({ task: storyTask, tree: 't', files: [script] }),
+    });
+    assert.equal(await host.run('hunks', 'fix-the-parser'), 0);
+    assert.match(host.stdout, /^M src\/parse\.ts \(\+4 -2, mode 100644 -> 100755\)\n/);
+  });
+
   it('hunks --since-review says so when nothing changed', async () => {
     const host = new FakeHost({ ...open, hunks: () => Promise.resolve({ task: storyTask, files: [] }) });
     assert.equal(await host.run('hunks', 'fix-the-parser', '--since-review'), 0);
