@@ -7,6 +7,7 @@ import { call, finalAnswer } from '../cli/support/job';
 import type { Reply } from '../wire/support/strictServer';
 import type { EditorWindow } from './support/editorWindow';
 import {
+  ageTask,
   byObjective,
   commandLine,
   type GreetingFolder,
@@ -48,7 +49,7 @@ describe('several Tasks beside each other, and their Worktrees', function () {
       await commandLine(repo.folder, editor.cliEnv, 'run', objective, '--allow-commands');
     // Back to its base: a worktree that nobody needs.
     await commandLine(repo.folder, editor.cliEnv, 'restore', (await task(looking)).id, '--snapshot', '0');
-    await ageOf(await task(looking));
+    await ageTask(repo.folder, await task(looking));
     window = await editor.app.open(repo.folder);
     await window.openView();
   });
@@ -77,19 +78,6 @@ describe('several Tasks beside each other, and their Worktrees', function () {
       () => true,
       () => false,
     );
-
-  /** An hour older, as its records tell; the sweep of the day has been already. */
-  async function ageOf({ id }: Task): Promise<void> {
-    const board = join(repo.folder, '.git', 'tributary');
-    const at = new Date(Date.now() - 60 * 60 * 1_000).toISOString();
-    const swept = { v: 1, lastAt: new Date().toISOString() };
-    await writeFile(join(board, 'housekeeping.json'), JSON.stringify(swept));
-    for (const file of [join(board, 'tasks', id, 'task.json'), join(board, 'worktrees', 'index.json')])
-      await writeFile(
-        file,
-        (await readFile(file, 'utf8')).replace(/"changedAt": "[^"]*"/g, `"changedAt": "${at}"`),
-      );
-  }
 
   it('tells once of what changed outside the worktree while a command ran, and marks the row until it is dismissed', async () => {
     const notice = window.notification(/Something outside its worktree changed while "Reach out of it" ran/);

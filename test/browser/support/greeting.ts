@@ -54,12 +54,34 @@ export async function commandLine(
   env: NodeJS.ProcessEnv,
   ...args: readonly string[]
 ): Promise<string> {
-  const program = join(stagedExtension(), 'dist', 'cli.js');
+  return await commandLineOf(stagedExtension(), { folder, env }, args);
+}
+
+/** The same of the extension in the folder `staged`. */
+export async function commandLineOf(
+  staged: string,
+  { folder, env }: { readonly folder: string; readonly env: NodeJS.ProcessEnv },
+  args: readonly string[],
+): Promise<string> {
+  const program = join(staged, 'dist', 'cli.js');
   return await new Promise((resolve) => {
     execFile(process.execPath, [program, ...args], { cwd: folder, env }, (_error, stdout, stderr) =>
       resolve(`${stdout}${stderr}`),
     );
   });
+}
+
+/** Makes a Task an hour older, as its records tell; the sweep of the day has been already. */
+export async function ageTask(folder: string, { id }: Task): Promise<void> {
+  const board = join(folder, '.git', 'tributary');
+  const at = new Date(Date.now() - 60 * 60 * 1_000).toISOString();
+  const swept = { v: 1, lastAt: new Date().toISOString() };
+  await writeFile(join(board, 'housekeeping.json'), JSON.stringify(swept));
+  for (const file of [join(board, 'tasks', id, 'task.json'), join(board, 'worktrees', 'index.json')])
+    await writeFile(
+      file,
+      (await readFile(file, 'utf8')).replace(/"changedAt": "[^"]*"/g, `"changedAt": "${at}"`),
+    );
 }
 
 /** Reads the greeting and makes it `words`. */

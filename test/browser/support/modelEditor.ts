@@ -1,6 +1,7 @@
 import { type StrictServer, startStrictServer } from '../../wire/support/strictServer';
 import { type EditorApp, startEditorApp } from './editorApp';
 import { chosenEditor, packedExtension } from './editorChoice';
+import { modelSettings } from './modelSettings';
 import { plainEnvironment } from './sampleFolder';
 
 /** An editor whose extension asks a loopback server in place of a model. */
@@ -25,11 +26,7 @@ async function start(): Promise<ModelEditor> {
   const server = await startStrictServer({ apiKey: key });
   const app = await startEditorApp(chosenEditor(), {
     extension: { vsix: packedExtension() },
-    settings: {
-      'tributary.model.baseUrl': server.url,
-      'tributary.model.main': 'a-model',
-      'tributary.verify.when': 'never',
-    },
+    settings: modelSettings(server.url),
     // In its environment: a served editor without a keychain forgets stored secrets when a window is reloaded.
     env: { ...plainEnvironment(), ANTHROPIC_API_KEY: key },
   });
