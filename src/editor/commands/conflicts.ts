@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Conflict } from '../../model/landing';
 import { plainLine } from '../../model/plainText';
+import { visibleName } from '../plainWords';
 import { currentUri, stands } from '../review/review';
 import { shown } from '../taskWords';
 import type { CommandContext } from './commandContext';
@@ -22,7 +23,7 @@ export async function sayConflicts(
   // Of staged edits a merge into the Worktree would know nothing.
   const ways = conflicts.every(({ kind }) => kind === 'staged') ? [] : [agent, byHand];
   const isKept = conflicts.some(({ kind }) => kind === 'kept');
-  const lines = conflicts.map(({ path, kind }) => `${plainLine(path)} (${kindText(kind)})`);
+  const lines = conflicts.map(({ path, kind }) => `${visibleName(path)} (${kindText(kind)})`);
   const chosen = await context.dialogs.decide(
     questionOf(target, conflicts),
     lines.slice(0, shownPaths).join('\n'),
@@ -51,9 +52,41 @@ function questionOf({ task }: Target, conflicts: readonly Conflict[]): string {
     : vscode.l10n.t('"{0}" conflicts with your checkout. Nothing was written.', name);
 }
 
+/** Why a file conflicts, in words. */
 export function kindText(kind: string): string {
-  if (kind === 'markers') return vscode.l10n.t('conflict markers');
-  return kind === 'kept' ? vscode.l10n.t('the Task’s side stands') : plainLine(kind);
+  switch (kind) {
+    case 'markers':
+      return vscode.l10n.t('conflict markers');
+    case 'kept':
+      return vscode.l10n.t('the Task’s side stands');
+    case 'content':
+    case 'contents':
+      return vscode.l10n.t('both sides changed the same lines');
+    case 'modify/delete':
+      return vscode.l10n.t('one side changed it, the other deleted it');
+    case 'add/add':
+      return vscode.l10n.t('both sides added it');
+    case 'binary':
+      return vscode.l10n.t('both sides changed it, and it is no text');
+    case 'file/directory':
+      return vscode.l10n.t('a file on one side, a folder on the other');
+    case 'distinct modes':
+      return vscode.l10n.t('a file on one side, a link on the other');
+    case 'submodule':
+      return vscode.l10n.t('both sides moved the submodule');
+    case 'untracked':
+      return vscode.l10n.t('an untracked file of yours is in the way');
+    case 'staged':
+      return vscode.l10n.t('what you staged conflicts with it');
+    default:
+      return kind.startsWith('rename') ? vscode.l10n.t('renamed on one side or both') : plainLine(kind);
+  }
+}
+
+/** What git has to say beyond the reason; of lines and pictures that is nothing more. */
+function saidOf({ kind, message }: Conflict): string {
+  if (/^(?:contents?|binary|add\/add|markers|kept)$/.test(kind)) return '';
+  return plainLine(message.replace(/^CONFLICT \([^)]*\): /, ''));
 }
 
 /** Picking one shows both sides. */
@@ -65,11 +98,11 @@ export async function chooseConflict(
   const reply = await dialogs.pick({
     title: vscode.l10n.t('Conflicts'),
     placeHolder: vscode.l10n.t('Choose a file to see both sides'),
-    items: conflicts.map(({ path, kind, message }) => ({
-      label: plainLine(path),
-      description: kindText(kind),
-      detail: plainLine(message),
-      path,
+    items: conflicts.map((conflict) => ({
+      label: visibleName(conflict.path),
+      description: kindText(conflict.kind),
+      ...(saidOf(conflict) === '' ? {} : { detail: saidOf(conflict) }),
+      path: conflict.path,
     })),
   });
   if (reply.kind === 'given') await openBothSides(target, reply.value.path);
@@ -78,6 +111,6 @@ export async function chooseConflict(
 async function openBothSides({ task }: Target, path: string): Promise<void> {
   const checkout = vscode.Uri.file(join(task.packet.repository.root, ...path.split('/')));
   const theirs = currentUri(task, path, await stands(task));
-  const title = vscode.l10n.t('{0}: your checkout and the Task', plainLine(path));
+  const title = vscode.l10n.t('{0}: your checkout and the Task', visibleName(path));
   await vscode.commands.executeCommand('vscode.diff', checkout, theirs, title);
 }

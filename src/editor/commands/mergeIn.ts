@@ -55,7 +55,6 @@ export async function savedForMerge({ dialogs }: CommandContext, { task }: Targe
 
 async function sayClean({ dialogs }: CommandContext, { kind, task, paths }: MergeInOutcome): Promise<void> {
   const name = shown(task.packet.objective, 60);
-  const accept = vscode.l10n.t('Accept');
   const message =
     kind === 'upToDate'
       ? vscode.l10n.t('Nothing of "{0}" conflicts with your checkout any more.', name)
@@ -64,10 +63,7 @@ async function sayClean({ dialogs }: CommandContext, { kind, task, paths }: Merg
           name,
           paths.length,
         );
-  // Not awaited: a notification may stand for long.
-  void dialogs.say('info', message, accept).then((chosen) => {
-    if (chosen === accept) void vscode.commands.executeCommand('tributary.task.accept', { taskId: task.id });
-  });
+  sayWithAccept(dialogs, task, message);
 }
 
 /** The files with markers, where the editor's own lenses take a side or both; one of several is chosen. */
@@ -90,6 +86,14 @@ async function openConflicts(
         'Where the Task’s side stands, edit the file, or merge the checkout in once more to keep it so. Then accept again.',
       )
     : vscode.l10n.t('Resolve the markers, save, then accept again.');
+  sayWithAccept(dialogs, task, vscode.l10n.t('To resolve in the worktree: {0}. {1}', lines.join(', '), hint));
+}
+
+/** With what comes next as a button, which also makes the editor show the whole message. */
+function sayWithAccept(dialogs: CommandContext['dialogs'], task: Task, message: string): void {
+  const accept = vscode.l10n.t('Accept');
   // Not awaited: a notification may stand for long.
-  void dialogs.say('info', vscode.l10n.t('To resolve in the worktree: {0}. {1}', lines.join(', '), hint));
+  void dialogs.say('info', message, accept).then((chosen) => {
+    if (chosen === accept) void vscode.commands.executeCommand('tributary.task.accept', { taskId: task.id });
+  });
 }

@@ -82,15 +82,46 @@ export class EditorWindow {
 
   /** Takes the choice with this text from the quick pick. */
   async pick(text: string | RegExp): Promise<void> {
-    await this.page
-      .locator('.quick-input-widget:visible .monaco-list-row', { hasText: text })
-      .first()
-      .click();
+    await this.pickRow(text).click();
+  }
+
+  /** The first choice with this text of the quick pick that is open now. */
+  pickRow(text: string | RegExp): Locator {
+    return this.page.locator('.quick-input-widget:visible .monaco-list-row', { hasText: text }).first();
   }
 
   /** A row of a tree view, by a text in it. */
   row(text: string | RegExp): Locator {
     return this.page.locator('.part.sidebar .monaco-list-row', { hasText: text });
+  }
+
+  /** Goes to the row of a Task with this text by keys alone. */
+  async focusRow(text: string | RegExp): Promise<void> {
+    const { keyboard } = this.page;
+    await keyboard.press('Control+k');
+    await keyboard.press('Alt+t');
+    await this.page.locator('.part.sidebar .monaco-list:focus').waitFor();
+    await keyboard.press('Home');
+    await this.pressUntil(
+      'ArrowDown',
+      this.page.locator('.part.sidebar .monaco-list-row.focused', { hasText: text }),
+    );
+  }
+
+  /** Opens the menu of the row that has the focus and takes an entry of it, by keys alone. */
+  async takeFromMenu(title: string): Promise<void> {
+    await this.page.keyboard.press('Shift+F10');
+    await this.menuItem(title).waitFor();
+    const entry = this.page.locator('.monaco-menu .action-item.focused', { hasText: title });
+    await this.pressUntil('ArrowDown', entry);
+    await this.page.keyboard.press('Enter');
+  }
+
+  private async pressUntil(key: string, wanted: Locator): Promise<void> {
+    for (let count = 0; !(await comes(wanted.first(), 300)); count += 1) {
+      if (count > 40) throw new Error(`pressing ${key} did not come to it`);
+      await this.page.keyboard.press(key);
+    }
   }
 
   /** A button of the modal dialog or the notification that is open. */
