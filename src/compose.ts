@@ -29,6 +29,7 @@ import { RowMarks } from './editor/rowMarks';
 import { Secrets } from './editor/secrets';
 import { SeenView } from './editor/seenView';
 import { EditorSettings } from './editor/settings';
+import { SetupOutput, setupScheme } from './editor/setupOutput';
 import { Surroundings } from './editor/surroundings';
 import { SweepNotices } from './editor/sweepNotices';
 import { TaskTree } from './editor/taskTree';
@@ -114,6 +115,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const notices = new InboxNotices({ inbox, boards, dialogs, tree, view });
   const alarms = new AlarmNotices({ boards, dialogs, memory: context.workspaceState });
   const fileSystem = new TaskFileSystem({ boards, logger: log });
+  const setupOutput = new SetupOutput(boards);
   const { extensionUri } = context;
   const memory = context.workspaceState;
   const transcripts = new TranscriptPanels({ extensionUri, boards, inbox, announcer, memory, logger: log });
@@ -158,6 +160,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
   const subscriptions = vscode.Disposable.from(
     vscode.workspace.registerFileSystemProvider(baseScheme, fileSystem, { isReadonly: true }),
     vscode.workspace.registerFileSystemProvider(snapshotScheme, fileSystem, { isReadonly: true }),
+    vscode.workspace.registerTextDocumentContentProvider(setupScheme, setupOutput),
     vscode.window.registerFileDecorationProvider(new RowMarks()),
     vscode.languages.registerCodeActionsProvider({ scheme: 'file' }, new FindingActions(findings), {
       providedCodeActionKinds: FindingActions.kinds,
@@ -197,6 +200,7 @@ export function compose(context: vscode.ExtensionContext): Composed {
         files,
         activities,
         fileSystem,
+        setupOutput,
         problems,
       ])
         part.dispose();

@@ -49,7 +49,7 @@ export class Announcer {
   }
 
   private async show(tone: Tone, { message, remedies }: Described, taskId?: TaskId): Promise<void> {
-    const offered = remedies.filter((remedy) => remedy !== 'resume' || taskId !== undefined);
+    const offered = remedies.filter((remedy) => !isOfTask(remedy) || taskId !== undefined);
     const titles = offered.map(remedyTitle);
     const chosen = await this.deps.dialogs.say(tone, this.deps.redact(message), ...titles);
     const remedy = offered.find((one) => remedyTitle(one) === chosen);
@@ -66,10 +66,17 @@ export class Announcer {
         return vscode.commands.executeCommand('workbench.action.openSettings', 'tributary.model');
       case 'showLog':
         return this.deps.logger.show();
+      case 'showSetup':
+        return vscode.commands.executeCommand('tributary.task.showSetup', { taskId });
       case 'resume':
         return vscode.commands.executeCommand('tributary.task.resume', { taskId });
       case 'commit':
         return vscode.commands.executeCommand('workbench.view.scm');
     }
   }
+}
+
+/** Whether it can only be taken for a Task. */
+function isOfTask(remedy: Remedy): boolean {
+  return remedy === 'resume' || remedy === 'showSetup';
 }

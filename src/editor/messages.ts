@@ -3,7 +3,7 @@ import type { ErrorCode, TributaryError } from '../base/errors';
 import { plainLine } from '../model/plainText';
 
 /** What can be done about a failure, as a button. */
-export type Remedy = 'setKey' | 'openDemo' | 'openSettings' | 'showLog' | 'resume' | 'commit';
+export type Remedy = 'setKey' | 'openDemo' | 'openSettings' | 'showLog' | 'showSetup' | 'resume' | 'commit';
 
 interface Words {
   /** What happened, without a full stop. */
@@ -155,6 +155,7 @@ const errorWords: Readonly<Record<ErrorCode, () => Words>> = {
     words(
       vscode.l10n.t('Setting up the worktree failed'),
       vscode.l10n.t('Nothing was left behind. Set it right and resume, or start anew with other commands.'),
+      'showSetup',
       'resume',
     ),
   worktreeMissing: () =>
@@ -290,13 +291,18 @@ export interface Described {
 /** A Run's end or an error's code in plain words; `detail` is what the part that failed had to say. */
 export function describe(code: string, detail: string): Described {
   const { text, hint, remedies } = wordsOf(code);
-  const said = plainLine(detail);
+  // Below its first line stands what the command printed, which a button shows as it is.
+  const said = plainLine(code === 'setup' ? firstLine(detail) : detail);
   const what = said === '' || said === code ? `${text}.` : `${text}: ${said.replace(/\.$/, '')}.`;
   return { message: [what, hint].filter((part) => part !== '').join(' '), remedies };
 }
 
 export function describeError(error: TributaryError): Described {
   return describe(error.code, error.message);
+}
+
+export function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
 }
 
 /** A few words for a row: why a Run ended the way it did. */
@@ -314,6 +320,8 @@ export function remedyTitle(remedy: Remedy): string {
       return vscode.l10n.t('Open Settings');
     case 'showLog':
       return vscode.l10n.t('Show Log');
+    case 'showSetup':
+      return vscode.l10n.t('Show Set-up Output');
     case 'resume':
       return vscode.l10n.t('Resume');
     case 'commit':

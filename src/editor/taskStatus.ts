@@ -44,7 +44,8 @@ export interface Known {
 export function statusOf(task: Task, known: Known = {}): TaskStatus {
   if (task.pending !== undefined) return { kind: 'ending', to: task.pending.to };
   const live = task.runs.find(isLive);
-  if (live !== undefined) return { kind: 'live', stage: stageOf(live), activity: known.activity };
+  if (live !== undefined)
+    return { kind: 'live', stage: stageOf(live), activity: known.activity ?? recordedActivity(task) };
   if (task.state !== 'open') return { kind: 'ended', state: task.state };
   if (known.isBusy === true) return { kind: 'between' };
   const last = task.runs.at(-1);
@@ -56,6 +57,12 @@ export function statusOf(task: Task, known: Known = {}): TaskStatus {
   const { files, unresolved = 0 } = known;
   const left = unresolved === 0 ? {} : { unresolved };
   return { kind: 'ready', files, judged: judgedOf(task), ...left };
+}
+
+/** What the record tells of a Run that another process keeps: that its Worktree is being set up, and by which command. */
+export function recordedActivity({ setup }: Pick<Task, 'setup'>): Activity | undefined {
+  if (setup?.state !== 'running' || setup.current === undefined) return undefined;
+  return { kind: 'settingUp', command: setup.current };
 }
 
 /** Whether the Task waits for the user to review it. */

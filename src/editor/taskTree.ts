@@ -11,7 +11,7 @@ import type { OverlapMarks } from './overlapMarks';
 import type { PermissionInbox } from './permissionInbox';
 import { commandTooltip } from './plainWords';
 import { markUri } from './rowMarks';
-import { inOrder, statusOf, type TaskStatus, verdictOfRun } from './taskStatus';
+import { inOrder, recordedActivity, statusOf, type TaskStatus, verdictOfRun } from './taskStatus';
 import { shown } from './taskWords';
 import { Throttle } from './throttle';
 import {
@@ -153,7 +153,10 @@ export class TaskTree implements vscode.TreeDataProvider<TreeNode> {
     const run = task.runs.find(({ id }) => id === node.runId);
     return run === undefined
       ? goneRow()
-      : runRow(run, { activity: activities.of(run.id), verdict: verdictOfRun(task, run) });
+      : runRow(run, {
+          activity: activities.of(run.id) ?? recordedActivity(task),
+          verdict: verdictOfRun(task, run),
+        });
   }
 
   dispose(): void {

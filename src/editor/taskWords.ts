@@ -1,12 +1,12 @@
 import * as vscode from 'vscode';
 import type { Base } from '../model/packet';
 import { clip, plainLine } from '../model/plainText';
-import type { RunKind } from '../model/run';
+import type { RunEnd, RunKind } from '../model/run';
 import type { SetupCommand } from '../model/setup';
 import type { Usage } from '../model/usage';
 import type { VerdictWord } from '../model/verdict';
 import type { Activity } from './activity';
-import { shortReason } from './messages';
+import { firstLine, shortReason } from './messages';
 import type { Counts, Judged, Stage, TaskStatus, Times } from './taskStatus';
 
 const shownLength = 80;
@@ -31,7 +31,7 @@ export function activityText(activity: Activity): string {
     case 'worktree':
       return vscode.l10n.t('preparing its worktree');
     case 'settingUp':
-      return vscode.l10n.t('setting up: {0}', shown(activity.command));
+      return vscode.l10n.t('set-up: {0}', shown(activity.command));
     case 'thinking':
       return vscode.l10n.t('thinking');
     case 'reading':
@@ -58,11 +58,20 @@ export function activityText(activity: Activity): string {
 }
 
 /** A set-up command, how it ended, and of one that failed the end of what it printed. */
-export function setupCommandText({ command, exitCode, durationMs, output }: SetupCommand): string {
-  const time = durationText(durationMs);
-  if (exitCode === null) return vscode.l10n.t('{0} was ended after {1}', shown(command), time);
-  const end = vscode.l10n.t('{0} (exit {1}, {2})', shown(command), exitCode, time);
+export function setupCommandText(done: SetupCommand): string {
+  const { command, exitCode, output } = done;
+  const end = `${shown(command)} (${setupEndText(done)})`;
   return exitCode === 0 || output === '' ? end : `${end}: ${plainLine(output.slice(-160))}`;
+}
+
+/** How a set-up command ended, and after what time. */
+export function setupEndText({ exitCode, reason, durationMs }: SetupCommand): string {
+  const time = durationText(durationMs);
+  if (reason === 'timeout') return vscode.l10n.t('took too long and was ended after {0}', time);
+  if (exitCode === null) return vscode.l10n.t('ended before its time, after {0}', time);
+  return exitCode === 0
+    ? vscode.l10n.t('succeeded after {0}', time)
+    : vscode.l10n.t('failed with exit code {0} after {1}', exitCode, time);
 }
 
 /** What the row of a Task says behind its objective. */
@@ -81,7 +90,7 @@ export function statusText(status: TaskStatus): string {
     case 'ready':
       return [...unresolvedTexts(status.unresolved), readyText(status.files, status.judged)].join(' · ');
     case 'cut':
-      return cutText(status.state, status.end.reason);
+      return cutText(status.state, status.end);
     case 'ended':
       return endedText(status.state);
   }
@@ -113,7 +122,9 @@ function readyText(files: number | undefined, judged: Judged | undefined): strin
   const ready =
     files === undefined
       ? vscode.l10n.t('ready')
-      : files === 1
+      : files === 0
+        ? vscode.l10n.t('nothing changed')
+        : files === 1
         ? vscode.l10n.t('ready: 1 file')
         : vscode.l10n.t('ready: {0} files', files);
   if (judged === undefined) return ready;
@@ -139,9 +150,14 @@ export function verdictText(verdict: VerdictWord): string {
   return verdict === 'none' ? vscode.l10n.t('no verdict') : verdict;
 }
 
-export function cutText(state: 'failed' | 'stopped' | 'interrupted', reason: string): string {
+export function cutText(
+  state: 'failed' | 'stopped' | 'interrupted',
+  { reason, message }: Pick<RunEnd, 'reason' | 'message'>,
+): string {
   switch (state) {
     case 'failed':
+      // Which command it was counts more than that it was one of the set-up.
+      if (reason === 'setup') return vscode.l10n.t('set-up failed: {0}', shown(firstLine(message)));
       return vscode.l10n.t('failed: {0}', shortReason(reason));
     case 'stopped':
       return vscode.l10n.t('stopped');

@@ -9,6 +9,7 @@ import type { PermissionQuestion } from '../tasks/permission';
 import { isLive } from '../tasks/runMachine';
 import type { Activity } from './activity';
 import type { RowMark } from './rowMarks';
+import { hasSetup, isSetupFailed } from './setupOutput';
 import { canAccept, canResume, canUndo, isAtRest, judgedOf, type TaskStatus, timesOf } from './taskStatus';
 import {
   activityText,
@@ -87,6 +88,8 @@ export function taskContext(task: Task, questions: number): string[] {
     ['unresolved', canAccept(task) && task.unresolved.length > 0],
     ['resumable', canResume(task)],
     ['fixable', canAccept(task) && (judgedOf(task)?.findings ?? 0) > 0],
+    ['setUp', hasSetup(task)],
+    ['setUpFailed', isSetupFailed(task)],
     ['discardable', isAtRest(task) && task.state === 'open'],
     ['undoable', canUndo(task)],
     [
@@ -141,7 +144,7 @@ function runText(run: Run, { activity, verdict }: KnownOfRun): string {
     case 'failed':
     case 'stopped':
     case 'interrupted':
-      return cutText(status.state, status.end.reason);
+      return cutText(status.state, status.end);
   }
 }
 

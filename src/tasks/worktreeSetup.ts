@@ -74,6 +74,7 @@ export class WorktreeSetup {
         state: isGood ? record.state : 'failed',
         commands: [...record.commands, done],
       }));
+      await this.tellEnd(place, 'setup', done);
       if (signal.aborted) throw cancelled();
       if (!isGood) throw setupFailed(done);
     }
@@ -94,6 +95,7 @@ export class WorktreeSetup {
       const limit = Math.min(timeoutMs, longestTeardownMs);
       const done = await this.run(place, { phase: 'teardown', command, timeoutMs: limit });
       await this.keep(place, (record) => ({ ...record, teardown: [...(record.teardown ?? []), done] }));
+      await this.tellEnd(place, 'teardown', done);
     }
   }
 
@@ -109,6 +111,7 @@ export class WorktreeSetup {
         ...(signal === undefined ? {} : { signal }),
       };
       const done = await this.run(place, job);
+      await this.tellEnd(place, 'setup', done);
       if (signal?.aborted) throw cancelled();
       if (done.reason !== 'exited' || done.exitCode !== 0) throw setupFailed(done);
     }
@@ -118,7 +121,10 @@ export class WorktreeSetup {
   async tearDownScratch(place: Place): Promise<void> {
     const { teardown, timeoutMs } = setupPlanOf(place.task);
     const limit = Math.min(timeoutMs, longestTeardownMs);
-    for (const command of teardown) await this.run(place, { phase: 'teardown', command, timeoutMs: limit });
+    for (const command of teardown) {
+      const done = await this.run(place, { phase: 'teardown', command, timeoutMs: limit });
+      await this.tellEnd(place, 'teardown', done);
+    }
   }
 
   private provide(task: Place['task'], signal: AbortSignal | undefined): Promise<Provided> {
@@ -131,7 +137,9 @@ export class WorktreeSetup {
   ): Promise<SetupCommand> {
     const { records, runCommand, commandEnv } = this.deps;
     const { phase, command, timeoutMs, signal } = job;
-    await records.report(task, { type: 'worktree.command.started', runId, phase, command });
+    // What was just recorded goes with it: whoever listens knows the Task by nothing else.
+    const current = await records.load(task.id);
+    await records.report(current, { type: 'worktree.command.started', runId, phase, command });
     const result = await runCommand({
       command: { kind: 'shell', text: command },
       cwd: task.worktreePath,
@@ -142,9 +150,18 @@ export class WorktreeSetup {
       timeoutMs,
       ...(signal === undefined ? {} : { signal }),
     });
-    const done = commandOf(command, result);
-    await records.report(task, { type: 'worktree.command.ended', runId, phase, ...done });
-    return done;
+    return commandOf(command, result);
+  }
+
+  /** Once it stands on the record, where it is to stand there. */
+  private async tellEnd(
+    { task, runId }: Place,
+    phase: 'setup' | 'teardown',
+    done: SetupCommand,
+  ): Promise<void> {
+    const { records } = this.deps;
+    const current = await records.load(task.id);
+    await records.report(current, { type: 'worktree.command.ended', runId, phase, ...done });
   }
 
   private async keep({ task }: Place, change: (record: SetupRecord) => SetupRecord): Promise<void> {

@@ -49,6 +49,16 @@ describe('the review of a Task, by clicks and keys', function () {
     await reviewedFile().waitFor();
   });
 
+  it('keeps New Task in sight while the Tasks have the focus, and has it in the menu of their rows', async () => {
+    const header = road.window.page.locator('.part.sidebar .pane-header[aria-label^="Tasks"]');
+    await road.window.focusRow(/./);
+    await road.window.page.mouse.move(900, 400);
+    await header.locator('.actions .action-label[aria-label^="New Task"]').waitFor();
+    await road.window.takeFromMenu('New Task');
+    await road.window.waitForQuestion('New Task: objective');
+    await road.window.page.keyboard.press('Escape');
+  });
+
   it('keeps the mark when the window is reloaded', async () => {
     await road.window.page.reload();
     await road.window.ready();

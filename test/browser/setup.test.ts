@@ -10,9 +10,9 @@ import { suiteEditor } from './support/suiteEditor';
 
 const run = promisify(execFile);
 
-/** Waits until the test lets it go on, or fails when the test says so. */
+/** Waits until the test lets it go on, says much, and fails when the test says so. */
 const setup =
-  'until test -e "$TRIBUTARY_ROOT_PATH/../go"; do sleep 0.1; done; test ! -e "$TRIBUTARY_ROOT_PATH/../fail"';
+  'until test -e "$TRIBUTARY_ROOT_PATH/../go"; do sleep 0.1; done; seq 300; if test -e "$TRIBUTARY_ROOT_PATH/../fail"; then echo no-such-package | tr - " "; exit 3; fi';
 const agentMs = 180_000;
 
 describe('what a worktree starts with, by clicks', function () {
@@ -30,6 +30,9 @@ describe('what a worktree starts with, by clicks', function () {
     await writeFile(join(sample.folder, 'plan.txt'), 'mine, not committed\n');
     window = await (await suiteEditor()).open(sample.folder);
   });
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await window.picture('setup-last');
+  });
   after(async () => {
     await window?.close();
     await sample?.remove();
@@ -37,6 +40,10 @@ describe('what a worktree starts with, by clicks', function () {
 
   const git = async (...args: readonly string[]): Promise<string> =>
     (await run('git', [...args], { cwd: sample.folder })).stdout;
+
+  /** A line of the text that is open. */
+  const page = (text: string | RegExp) =>
+    window.page.locator('.editor-instance .view-line', { hasText: text }).first();
 
   async function newTask(): Promise<void> {
     await window.openView();
@@ -67,19 +74,58 @@ describe('what a worktree starts with, by clicks', function () {
     await newTask();
     await window.modalButton('Run Them').click();
     await window
-      .row(/setting up: until test/)
+      .row(/set-up: until test/)
       .first()
       .waitFor({ timeout: agentMs });
     await window.picture('setup-running');
+    await window.focusRow('Fix the duration');
+    await window.takeFromMenu('Show Set-up Output');
+    await page('It is running.').waitFor();
+    await window.picture('setup-output-running');
     await writeFile(join(sample.folder, '..', 'go'), '');
     await window
-      .row(/Setting up the worktree failed/)
+      .row(/set-up failed: until test/)
       .first()
       .waitFor({ timeout: agentMs });
     await window.picture('setup-failed');
     assert.equal((await git('worktree', 'list')).trim().split('\n').length, 1);
     assert.equal(await readFile(join(sample.folder, 'plan.txt'), 'utf8'), 'mine, not committed\n');
     assert.match(await git('status', '--porcelain'), /^\?\? \.vscode\/\n\?\? plan\.txt\n$/);
+  });
+
+  it('shows the end of what the set-up printed on the page that is open, and says nothing of it twice', async () => {
+    await page('no such package').waitFor();
+    await page('failed with exit code 3 after').waitFor();
+    await window.picture('setup-output');
+    const notice = window.notification(/Setting up the worktree failed/);
+    await notice.waitFor();
+    const said = await notice.locator('.notification-list-item-message').textContent();
+    assert.doesNotMatch(said ?? '', /no such package|299/);
+  });
+
+  it('leads there from the notification, from the row with a click, and from the row by keys', async () => {
+    const notice = window.notification(/Setting up the worktree failed/);
+    const row = window.row(/set-up failed/).first();
+    const ways: readonly (() => Promise<void>)[] = [
+      async () => {
+        await notice.hover();
+        await notice.getByRole('button', { name: 'Show Set-up Output' }).click();
+      },
+      async () => {
+        await row.hover();
+        await row.locator('.actions .action-label[aria-label^="Show Set-up Output"]').click();
+      },
+      async () => {
+        await window.focusRow('Fix the duration');
+        await window.takeFromMenu('Show Set-up Output');
+      },
+    ];
+    for (const go of ways) {
+      await window.runCommand('View: Close All Editors');
+      await page('no such package').waitFor({ state: 'detached' });
+      await go();
+      await page('no such package').waitFor();
+    }
   });
 
   it('offers what a file of another tool names, where the settings name nothing', async () => {

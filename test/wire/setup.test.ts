@@ -64,6 +64,22 @@ describe('set-up commands in the core', () => {
     assert.equal(task.setup?.state, 'due');
   });
 
+  it('are told of, when each begins and ends, together with what the record says of it then', async () => {
+    const told: string[] = [];
+    core.tasks.onDidChangeTask(({ task: { setup }, event }) => {
+      if (event.type === 'worktree.command.started') told.push(`begins: ${setup?.current}`);
+      if (event.type === 'worktree.command.ended')
+        told.push(`${setup?.state}: ${setup?.commands.map(({ output }) => output).join()}`);
+    });
+    await run({ commands: ['echo one', 'echo two; exit 3'] });
+    assert.deepEqual(told, [
+      'begins: echo one',
+      'running: one',
+      'begins: echo two; exit 3',
+      'failed: one,two',
+    ]);
+  });
+
   it('are none where there is nothing to make ready: the record says nothing of it', async () => {
     const { task } = await run(undefined);
     assert.equal(task.setup, undefined);

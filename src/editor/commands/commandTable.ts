@@ -31,6 +31,7 @@ import { reviewViewCommands } from './reviewView';
 import { showConflicts } from './showConflicts';
 import { showEvidence } from './showEvidence';
 import { showOutput } from './showOutput';
+import { showSetup } from './showSetup';
 import { showWorktrees } from './showWorktrees';
 import { stop } from './stop';
 import { sweep } from './sweep';
@@ -60,6 +61,7 @@ export const commandTable: readonly Command[] = [
   openTerminal,
   revealOfFile,
   showConflicts,
+  showSetup,
   showAlarms,
   dismissAlarms,
   fixFinding,

@@ -58,6 +58,19 @@ describe('what a Task shows of itself', () => {
     assert.deepEqual(stages, ['working', 'fixing', 'verifying']);
   });
 
+  it('is being set up where its record says so, also when another process runs the command', () => {
+    const running = makeRun({ status: { state: 'running', startedAt: at } });
+    const setup = { state: 'running', at, current: 'npm ci' } as const;
+    const of = (task: ReturnType<typeof makeTask>): unknown => {
+      const status = statusOf(task);
+      return status.kind === 'live' ? status.activity : status.kind;
+    };
+    const setUp = { kind: 'settingUp', command: 'npm ci' };
+    assert.deepEqual(of(makeTask({ runs: [running], setup: { ...setup, commands: [] } })), setUp);
+    const done = { state: 'done', at } as const;
+    assert.equal(of(makeTask({ runs: [running], setup: { ...done, commands: [] } })), undefined);
+  });
+
   it('is ready with its files and the Verdict on this very tree', () => {
     const task = { ...ready, verdicts: [verdictOn(tree, 'FAIL', 2)] };
     assert.deepEqual(statusOf(task, { files: 3 }), {
