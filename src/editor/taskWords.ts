@@ -125,8 +125,8 @@ function readyText(files: number | undefined, judged: Judged | undefined): strin
       : files === 0
         ? vscode.l10n.t('nothing changed')
         : files === 1
-        ? vscode.l10n.t('ready: 1 file')
-        : vscode.l10n.t('ready: {0} files', files);
+          ? vscode.l10n.t('ready: 1 file')
+          : vscode.l10n.t('ready: {0} files', files);
   if (judged === undefined) return ready;
   // What was found wrong is not called ready; it can still be accepted.
   if (judged.verdict === 'FAIL')

@@ -87,7 +87,7 @@ describe('the review of a Task, hunk by hunk', function () {
     assert.match(text(fileNode(source)), /^duration\.js \| src · \+\d+ −\d+$/);
     assert.deepEqual(words(fileNode('list.txt')), ['file', 'unreviewed', 'rejectable', 'landable']);
     const item = parts.reviewTree.getTreeItem(hunkNodes()[0] ?? fileNode(source));
-    assert.equal(item.accessibilityInformation?.label, 'Lines 2, + two');
+    assert.equal(item.accessibilityInformation?.label, 'line 2, + two');
   });
 
   it('opens the difference at the hunk, and goes from hunk to hunk by commands', async () => {
@@ -130,7 +130,7 @@ describe('the review of a Task, hunk by hunk', function () {
     editor.selection = new vscode.Selection(10, 0, 10, 0);
     dialogs.choose.push('Land');
     await call('tributary.hunk.land', {});
-    assert.equal(dialogs.asked[0]?.message, 'Land lines 11 of list.txt? The rest of the Task stays open.');
+    assert.equal(dialogs.asked[0]?.message, 'Land line 11 of list.txt? The rest of the Task stays open.');
     assert.match(dialogs.asked[0]?.detail ?? '', /Run on the merged files first: ! grep broken list\.txt/);
     assert.equal(await inCheckout('list.txt'), lines({ 11: 'eleven' }));
     assert.equal(taskNow(parts, task).state, 'open');

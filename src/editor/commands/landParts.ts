@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { visibleName } from '../plainWords';
 import { selectionOf } from '../review/marking';
-import { linesText } from '../review/reviewRows';
+import { linesWords } from '../review/reviewRows';
 import { canAccept } from '../taskStatus';
 import { shown } from '../taskWords';
 import type { Command } from './commandContext';
@@ -37,7 +37,7 @@ function questionOf({ file, hunk }: FoundPart): string {
   const path = visibleName(file.path);
   return hunk === undefined
     ? vscode.l10n.t('Land {0}? The rest of the Task stays open.', path)
-    : vscode.l10n.t('Land lines {0} of {1}? The rest of the Task stays open.', linesText(hunk), path);
+    : vscode.l10n.t('Land {0} of {1}? The rest of the Task stays open.', linesWords(hunk), path);
 }
 
 /** A file or hunk into the user's files, the Task stays open with the rest. */

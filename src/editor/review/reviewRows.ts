@@ -53,7 +53,8 @@ export function hunkRow(task: Task, hunk: MarkedHunk): ReviewRow {
   const first = shown(hunk.firstLine.replace(/^([+-])\s*/, '$1 '), 120);
   const isRemoved = hunk.newLines === 0;
   const plain = isRemoved ? 'diff-removed' : hunk.oldLines === 0 ? 'diff-added' : 'diff-modified';
-  const what = isRemoved ? vscode.l10n.t('Removed lines {0}', lines) : vscode.l10n.t('Lines {0}', lines);
+  const words = linesWords(hunk);
+  const what = isRemoved ? vscode.l10n.t('{0}, removed', words) : words;
   return {
     label: `${lines}  ${first}`,
     description: marksTexts(hunk).join(' · '),
@@ -68,6 +69,12 @@ export function hunkRow(task: Task, hunk: MarkedHunk): ReviewRow {
 export function linesText(hunk: MarkedHunk): string {
   const { start, end } = rangeOf(hunk, hunk.newLines === 0 ? 'base' : 'task');
   return start === end ? String(start) : `${start}–${end}`;
+}
+
+/** The same as words: one line is no lines. */
+export function linesWords(hunk: MarkedHunk): string {
+  const { start, end } = rangeOf(hunk, hunk.newLines === 0 ? 'base' : 'task');
+  return start === end ? vscode.l10n.t('line {0}', start) : vscode.l10n.t('lines {0} to {1}', start, end);
 }
 
 /** What can be marked: a Task that is open and not about to end. */

@@ -108,6 +108,9 @@ export async function takeHousePictures(options: HouseOptions): Promise<void> {
 async function words({ folder, git }: Awaited<ReturnType<typeof makeGreetingFolder>>): Promise<void> {
   const lines = Array.from({ length: 30 }, (_, index) => `  'word ${index + 1}',`);
   await writeFile(join(folder, 'src', 'words.js'), `export const words = [\n${lines.join('\n')}\n];\n`);
+  // Who accepts as a commit has a name.
+  await git('config', 'user.name', 'Tester');
+  await git('config', 'user.email', 'tester@example.com');
   await git('add', '.');
   await git('branch', 'side');
   await git('commit', '--quiet', '-m', 'words');
