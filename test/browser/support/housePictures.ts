@@ -201,6 +201,7 @@ async function parts({ camera }: House): Promise<void> {
   await window.runCommand('Notifications: Clear All Notifications');
   await camera.side('parts', 640);
   await row('greet.js').click();
+  await window.page.locator('.monaco-diff-editor').getByText('good day').first().waitFor();
   await camera.editor('parts');
   await window.row(evening).first().click({ button: 'right' });
   await window.menuItem('Accept As…').click();
