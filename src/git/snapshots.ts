@@ -1,11 +1,13 @@
-import { TributaryError } from '../base/errors';
-import { removeFile } from './checkoutFiles';
-import { type Checkout, inCheckout, locateCheckout } from './checkouts';
+import { lstat, rmdir } from 'node:fs/promises';
+import { errnoOf, TributaryError } from '../base/errors';
+import { ancestorsOf, removeFile } from './checkoutFiles';
+import { type Checkout, inCheckout, locateCheckout, unlessMissing } from './checkouts';
 import { kindOf } from './gitErrors';
 import type { LastLooks } from './lastLook';
+import { AsideFolder } from './movedFiles';
 import { zeroName } from './objectNames';
 import { absentMode, gitlinkMode, parseRawDiff, type RawChange, rawDiffOf } from './parsers/diffTree';
-import { joinPaths } from './parsers/pathBytes';
+import { fileAt, joinPaths } from './parsers/pathBytes';
 import { type Git, type GitOutput, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
 import { withTemporaryIndex } from './temporaryIndex';
@@ -45,13 +47,17 @@ export interface Snapshots {
   }): Promise<TakenSnapshot>;
   /**
    * Makes the Worktree's files equal `tree`: changed and deleted files come back, files that `tree` does not
-   * have are removed (ignored ones stay). Index and branch stay. Answers the paths that were put right.
+   * have are removed (ignored ones stay). What no tree holds and stands in the way, as ignored files and
+   * repositories may, is moved to `asideDirectory`. Index and branch stay. Answers the paths that were put right.
    */
-  restoreFiles(
-    worktreePath: string,
-    tree: string,
-    signal?: AbortSignal,
-  ): Promise<{ restored: string[]; removed: string[] }>;
+  restoreFiles(worktreePath: string, tree: string, asideDirectory: string): Promise<RestoredFiles>;
+}
+
+/** The paths that were put right, and those that had to give way. */
+export interface RestoredFiles {
+  readonly restored: readonly string[];
+  readonly removed: readonly string[];
+  readonly aside: readonly string[];
 }
 
 export class GitSnapshots implements Snapshots {
@@ -93,13 +99,9 @@ export class GitSnapshots implements Snapshots {
     return { ref, commit, tree, headCommit, ...(head.ref === undefined ? {} : { headRef: head.ref }) };
   }
 
-  async restoreFiles(
-    worktreePath: string,
-    tree: string,
-    signal?: AbortSignal,
-  ): Promise<{ restored: string[]; removed: string[] }> {
+  async restoreFiles(worktreePath: string, tree: string, asideDirectory: string): Promise<RestoredFiles> {
     const checkout = await locateCheckout(this.facts, worktreePath);
-    return restoreTree(this.git, checkout, { tree, signal });
+    return restoreTree(this.git, checkout, { tree, asideDirectory, signal: undefined });
   }
 
   /** Commits and names the commit. A name that is taken already is kept reachable as one more parent. */
@@ -128,12 +130,16 @@ export class GitSnapshots implements Snapshots {
   }
 }
 
-/** As `Snapshots.restoreFiles`, for a checkout that was found already. */
+/** As `Snapshots.restoreFiles`, for a checkout that was found already; without a folder, nothing can be in the way. */
 export async function restoreTree(
   git: Git,
   checkout: Checkout,
-  { tree, signal }: { tree: string; signal: AbortSignal | undefined },
-): Promise<{ restored: string[]; removed: string[] }> {
+  {
+    tree,
+    asideDirectory,
+    signal,
+  }: { tree: string; asideDirectory: string | undefined; signal: AbortSignal | undefined },
+): Promise<RestoredFiles> {
   const current = await treeOfCheckout(git, checkout, signal);
   const output = await git({ ...inCheckout(checkout), args: rawDiffOf(current, tree), signal });
   const changes = parseRawDiff(output.stdout).filter((change) => !touchesGitlink(change));
@@ -141,8 +147,43 @@ export async function restoreTree(
   const restored = changes.filter((change) => change.newMode !== absentMode).map((change) => change.path);
   // Removals first: a file may have to give way to a folder of its name.
   for (const path of removed) await removeFile(checkout.workTree, path);
+  const added = changes.filter((change) => change.oldMode === absentMode).map((change) => change.path);
+  const aside = asideDirectory === undefined ? [] : await clear(checkout.workTree, added, asideDirectory);
   if (restored.length > 0) await checkOut(git, checkout, { tree, paths: restored });
-  return { restored, removed };
+  return { restored, removed, aside };
+}
+
+/** Moves aside what stands at paths that nothing recorded stood at, or where one of their folders has to be. */
+async function clear(root: string, paths: readonly string[], asideDirectory: string): Promise<string[]> {
+  const aside = new AsideFolder(asideDirectory);
+  const taken: string[] = [];
+  for (const path of paths) {
+    const standing = await inTheWayOf(root, path);
+    if (standing === undefined) continue;
+    await aside.take(root, standing);
+    taken.push(standing);
+  }
+  return taken;
+}
+
+/** `path` itself, or what is no folder above it; an empty folder just goes. */
+async function inTheWayOf(root: string, path: string): Promise<string | undefined> {
+  for (const ancestor of ancestorsOf(path).reverse()) {
+    const stats = await lstat(fileAt(root, ancestor)).catch(unlessMissing);
+    if (stats === undefined) return undefined;
+    if (!stats.isDirectory()) return ancestor;
+  }
+  const stats = await lstat(fileAt(root, path)).catch(unlessMissing);
+  if (stats === undefined) return undefined;
+  if (!stats.isDirectory()) return path;
+  try {
+    await rmdir(fileAt(root, path));
+    return undefined;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno !== 'ENOTEMPTY' && errno !== 'EEXIST') throw error;
+    return path;
+  }
 }
 
 /** Writes some files of a tree over what stands there; links in place of folders are replaced, not followed. */

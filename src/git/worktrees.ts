@@ -158,7 +158,7 @@ export class GitWorktrees implements Worktrees {
     const making = { ...request, commit: headCommit, mayReuseBranch: true };
     await makeWorktree(this.deps, making, async (checkout) => {
       await checkOutHead(git, checkout, signal);
-      await restoreTree(git, checkout, { tree, signal });
+      await restoreTree(git, checkout, { tree, asideDirectory, signal });
     });
     // After the point of failure: what was set aside is the only copy, a half-made worktree must not hold it.
     if (asideDirectory !== undefined) await bringAsideBack(facts, path, asideDirectory);

@@ -140,4 +140,6 @@ export interface RestoredTo {
   readonly before: number;
   readonly restored: readonly string[];
   readonly removed: readonly string[];
+  /** What no Snapshot holds and stood in the way, as ignored files may, with the folder that keeps it. */
+  readonly aside?: { readonly folder: string; readonly paths: readonly string[] };
 }

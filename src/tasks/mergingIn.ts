@@ -3,7 +3,6 @@ import type { Changes } from '../git/changes';
 import type { ContentDrivers } from '../git/contentDrivers';
 import type { MergeIns, PreparedMerge } from '../git/mergeIn';
 import type { Repository } from '../git/repository';
-import type { Snapshots } from '../git/snapshots';
 import type { FileChange } from '../model/changes';
 import type { RunId } from '../model/ids';
 import { baseOf, type MovedBase, nextMovedBase } from '../model/movedBase';
@@ -18,7 +17,6 @@ export interface MergingInDeps {
   readonly records: TaskRecords;
   readonly keeper: WorktreeKeeper;
   readonly repository: Repository;
-  readonly snapshots: Snapshots;
   readonly changes: Changes;
   readonly mergeIns: MergeIns;
   readonly drivers: ContentDrivers;
@@ -161,12 +159,12 @@ export class MergingIn {
     { theirs, result }: { theirs: string; result: string },
     recorded: () => Promise<Task>,
   ): Promise<Task> {
-    const { snapshots } = this.deps;
+    const { keeper } = this.deps;
     try {
-      await snapshots.restoreFiles(task.worktreePath, result);
+      await keeper.putFiles(task, result);
       return await recorded();
     } catch (error) {
-      await snapshots.restoreFiles(task.worktreePath, theirs);
+      await keeper.putFiles(task, theirs);
       throw error;
     }
   }

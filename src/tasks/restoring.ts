@@ -1,7 +1,7 @@
 import { TributaryError } from '../base/errors';
 import type { Care, RecordedSnapshot } from '../git/care';
 import type { MergeIns } from '../git/mergeIn';
-import type { Snapshots } from '../git/snapshots';
+import type { RestoredFiles } from '../git/snapshots';
 import { baseOf, countedAt, type MovedBase } from '../model/movedBase';
 import type { Task } from '../model/task';
 import type { Endings } from './endings';
@@ -16,7 +16,6 @@ export interface RestoringDeps {
   readonly records: TaskRecords;
   readonly mergeIns: Pick<MergeIns, 'moveHead'>;
   readonly care: Care;
-  readonly snapshots: Snapshots;
   readonly keeper: WorktreeKeeper;
   readonly endings: Endings;
 }
@@ -52,18 +51,18 @@ export class Restoring {
       }
       const before = await endings.fresh(current);
       const { task: after, files } = await this.put(before, target);
-      return { task: after, to: target.number, before: numberOf(before), ...files };
+      const { aside: paths, ...put } = files;
+      const aside =
+        paths.length === 0 || after.aside === undefined ? {} : { aside: { folder: after.aside, paths } };
+      return { task: after, to: target.number, before: numberOf(before), ...put, ...aside };
     });
   }
 
   /** Files and what they count from; at no moment does an older state count from a newer checkout. */
-  private async put(
-    task: TaskWithWorktree,
-    target: Target,
-  ): Promise<{ task: Task; files: { restored: readonly string[]; removed: readonly string[] } }> {
-    const { snapshots, endings, keeper, mergeIns } = this.deps;
+  private async put(task: TaskWithWorktree, target: Target): Promise<{ task: Task; files: RestoredFiles }> {
+    const { endings, keeper, mergeIns } = this.deps;
     const { worktreePath, branch } = task;
-    const putFiles = () => snapshots.restoreFiles(worktreePath, target.tree);
+    const putFiles = () => keeper.putFiles(task, target.tree);
     const counted = target.number === 0 ? task : countedAt(task, target.number);
     if (counted.movedBases.at(-1)?.commit === task.movedBases.at(-1)?.commit) {
       const files = await putFiles();

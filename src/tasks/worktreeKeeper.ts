@@ -1,7 +1,7 @@
 import { TributaryError, toTributaryError } from '../base/errors';
 import type { MergeIns } from '../git/mergeIn';
 import type { Repository } from '../git/repository';
-import type { Snapshots, TakenSnapshot } from '../git/snapshots';
+import type { RestoredFiles, Snapshots, TakenSnapshot } from '../git/snapshots';
 import type { Worktrees } from '../git/worktrees';
 import type { RunId } from '../model/ids';
 import { baseOf } from '../model/movedBase';
@@ -211,7 +211,16 @@ export class WorktreeKeeper {
     const now = await this.treeOf(task);
     if (now === tree) return [];
     await this.keepAside(task, now);
-    return (await this.deps.snapshots.restoreFiles(task.worktreePath, tree)).restored;
+    return (await this.putFiles(task, tree)).restored;
+  }
+
+  /** Writes the files of `tree`; what no tree holds and was in their way is kept aside, which the record tells. */
+  async putFiles({ id, worktreePath }: TaskWithWorktree, tree: string): Promise<RestoredFiles> {
+    const { store, snapshots, records } = this.deps;
+    const aside = store.asideDirectory(id);
+    const files = await snapshots.restoreFiles(worktreePath, tree, aside);
+    if (files.aside.length > 0) await records.change(id, (now) => ({ ...now, aside }));
+    return files;
   }
 
   /**

@@ -601,13 +601,17 @@ describe('restoring files', () => {
     await repo.write('link/inner/file', 'now a folder');
     await repo.write('new/deep/file', 'n');
     await chmod(join(repo.root, 'run.sh'), 0o644);
-    const result = await snapshots.restoreFiles(repo.root, tree);
+    const result = await snapshots.restoreFiles(repo.root, tree, join(repo.folder, 'aside'));
     assert.equal(await listing(repo.root), stood);
     assert.deepEqual(await readFile(join(repo.root, '.git', 'index')), index);
-    assert.deepEqual(result.removed.sort(), ['dir', 'link/inner/file', 'new/deep/file', 'staged-new']);
-    assert.deepEqual(result.restored.sort(), ['a.txt', 'dir/b.txt', 'link', 'run.sh', 'untracked/one']);
+    assert.deepEqual(result.removed.toSorted(), ['dir', 'link/inner/file', 'new/deep/file', 'staged-new']);
+    assert.deepEqual(result.restored.toSorted(), ['a.txt', 'dir/b.txt', 'link', 'run.sh', 'untracked/one']);
     await repo.write('x.log', 'ignored stays');
-    assert.deepEqual(await snapshots.restoreFiles(repo.root, tree), { restored: [], removed: [] });
+    assert.deepEqual(await snapshots.restoreFiles(repo.root, tree, join(repo.folder, 'aside')), {
+      restored: [],
+      removed: [],
+      aside: [],
+    });
     assert.equal(await repo.read('x.log'), 'ignored stays');
   });
 
@@ -617,7 +621,7 @@ describe('restoring files', () => {
     const { snapshots } = await openLayer(repo.root);
     const tree = await snapshots.treeOf(repo.root);
     await repo.write('a.txt', 'other');
-    await snapshots.restoreFiles(repo.root, tree);
+    await snapshots.restoreFiles(repo.root, tree, join(repo.folder, 'aside'));
     assert.equal(await repo.read('a.txt'), 'one\r\ntwo\r\n');
   });
 
@@ -629,7 +633,7 @@ describe('restoring files', () => {
     await writeFile(join(repo.folder, 'outside', 'b.txt'), 'outside');
     await repo.remove('dir');
     await symlink('../outside', join(repo.root, 'dir'));
-    await snapshots.restoreFiles(repo.root, tree);
+    await snapshots.restoreFiles(repo.root, tree, join(repo.folder, 'aside'));
     assert.equal(await repo.read('dir/b.txt'), 'b\n');
     assert.equal(await readFile(join(repo.folder, 'outside', 'b.txt'), 'utf8'), 'outside');
   });

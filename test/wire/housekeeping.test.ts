@@ -3,7 +3,7 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Core } from '../../src/composeCore';
 import type { Task } from '../../src/model/task';
-import { cleanUp, fingerprint, makeRepo, repoAt, type TempRepo } from '../git/support/tempRepo';
+import { cleanUp, fingerprint, gitAt, makeRepo, repoAt, type TempRepo } from '../git/support/tempRepo';
 import { age, TestCores } from './support/board';
 
 const exists = (path: string): Promise<boolean> =>
@@ -103,6 +103,52 @@ describe('housekeeping', () => {
       assert.deepEqual(after, own);
       // The Task's branch went with its Worktree.
       assert.equal(refs?.split('\n').length, 2);
+    });
+
+    it('sets aside what is ignored there and stands where the earlier state has something else', async () => {
+      const task = await cores.task(core, 'Write', { 'kept/note.txt': '1', 'plain.txt': '1' });
+      const tree = worktreeOf(task);
+      await tree.remove('kept');
+      await tree.remove('plain.txt');
+      await tree.write('.gitignore', '*.log\nkept\n/plain.txt\n');
+      await tree.write('kept', 'a file, ignored');
+      await tree.write('plain.txt/deep/own.log', 'ignored too');
+      const back = await core.tasks.restoreTo(task.id, { snapshot: 2 });
+      assert.equal(await tree.read('kept/note.txt'), '1');
+      assert.equal(await tree.read('plain.txt'), '1');
+      assert.deepEqual(back.aside?.paths.toSorted(), ['kept', 'plain.txt']);
+      const folder = back.aside?.folder ?? assert.fail('nowhere');
+      assert.equal(await readFile(join(folder, 'kept'), 'utf8'), 'a file, ignored');
+      assert.equal(await readFile(join(folder, 'plain.txt/deep/own.log'), 'utf8'), 'ignored too');
+      assert.equal((await core.tasks.find(task.id)).task.aside, folder);
+    });
+
+    it('overwrites no ignored file of the name of one that it brings back', async () => {
+      const task = await cores.task(core, 'Write', { 'plain.txt': '1' });
+      const tree = worktreeOf(task);
+      await tree.remove('plain.txt');
+      await tree.write('.gitignore', '*.log\n/plain.txt\n');
+      await tree.write('plain.txt', 'ignored by now');
+      const back = await core.tasks.restoreTo(task.id, { snapshot: 1 });
+      assert.equal(await tree.read('plain.txt'), '1');
+      const folder = back.aside?.folder ?? assert.fail('nowhere');
+      assert.equal(await readFile(join(folder, 'plain.txt'), 'utf8'), 'ignored by now');
+    });
+
+    it('deletes no repository that stands where a file of the earlier state was', async () => {
+      const task = await cores.task(core, 'Write', { kept: '1' });
+      const tree = worktreeOf(task);
+      await tree.remove('kept');
+      await tree.git('init', '--quiet', 'kept');
+      await tree.write('kept/note.txt', 'of the repository');
+      const inner = join(tree.root, 'kept');
+      await gitAt(inner, 'add', '--all');
+      await gitAt(inner, 'commit', '--quiet', '--message', 'own');
+      const commit = await gitAt(inner, 'rev-parse', 'HEAD');
+      const back = await core.tasks.restoreTo(task.id, { snapshot: 1 });
+      assert.equal(await tree.read('kept'), '1');
+      const folder = back.aside?.folder ?? assert.fail('nowhere');
+      assert.deepEqual(await gitAt(join(folder, 'kept'), 'rev-parse', 'HEAD'), commit);
     });
 
     it('refuses a state that is not recorded', async () => {

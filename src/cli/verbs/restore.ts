@@ -21,14 +21,17 @@ export const restore: VerbRunner<RestoreCommand> = async ({ target, point }, con
 };
 
 async function toEarlier({ id }: Task, point: RestorePoint, { tasks }: VerbContext): Promise<Outcome> {
-  const { task, to, before, restored, removed } = await tasks.restoreTo(id, point);
+  const { task, to, before, restored, removed, aside } = await tasks.restoreTo(id, point);
   const slug = plainLine(task.slug);
   const count = restored.length + removed.length;
   const what = to === 0 ? 'its base' : `snapshot ${to}`;
+  const kept = aside
+    ? `What was in their way is kept in ${plainLine(aside.folder)}: ${aside.paths.map(plainLine).join(', ')}\n`
+    : '';
   return {
     exitCode: 0,
-    data: { task: taskData(task), to, before, restored, removed },
-    text: `${slug} stands at ${what} now: ${count} ${count === 1 ? 'file' : 'files'} put back.\nTake it back with: tributary restore ${slug} --snapshot ${before}\n`,
+    data: { task: taskData(task), to, before, restored, removed, ...(aside && { aside }) },
+    text: `${slug} stands at ${what} now: ${count} ${count === 1 ? 'file' : 'files'} put back.\n${kept}Take it back with: tributary restore ${slug} --snapshot ${before}\n`,
   };
 }
 

@@ -77,7 +77,7 @@ async function isWanted({ dialogs }: CommandContext, { task }: Target, { label }
 async function sayRestored(
   { dialogs, announcer }: CommandContext,
   board: LiveBoard,
-  { task, before, restored, removed }: RestoredTo,
+  { task, before, restored, removed, aside }: RestoredTo,
   label: string,
 ): Promise<void> {
   const back = vscode.l10n.t('Take It Back');
@@ -88,7 +88,11 @@ async function sayRestored(
     restored.length,
     removed.length,
   );
-  if ((await dialogs.say('info', message, back)) !== back) return;
+  const kept =
+    aside === undefined
+      ? ''
+      : ` ${vscode.l10n.t('What was in their way, as ignored files may be, is kept in {0}.', aside.folder)}`;
+  if ((await dialogs.say('info', `${message}${kept}`, back)) !== back) return;
   await takeBack(board, task.id, before).catch((error: unknown) =>
     announcer.failed('tributary.task.restoreTo', error, task.id),
   );
