@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmod,
+  cp,
   lstat,
   mkdir,
   mkdtemp,
@@ -14,7 +15,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { devNull, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 // The product passes these two on from the environment, so its git is as isolated as ours.
 process.env['GIT_CONFIG_GLOBAL'] = devNull;
@@ -74,6 +75,15 @@ export async function makeRepo(options: MakeRepo = {}): Promise<TempRepo> {
   for (const [path, content] of Object.entries(options.files ?? {})) await repo.write(path, content);
   if (options.unborn !== true) await repo.commitAll('first');
   return repo;
+}
+
+/** A copy of a repository beside none of its worktrees, with an index that knows the copied files. */
+export async function copyOf({ root: original }: TempRepo): Promise<TempRepo> {
+  const folder = await makeFolder();
+  const root = join(folder, basename(original));
+  await cp(original, root, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+  await gitAt(root, 'update-index', '-q', '--refresh');
+  return repoAt(folder, root);
 }
 
 /** The same handle for a folder that is already a repository or a worktree. */

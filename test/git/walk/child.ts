@@ -1,7 +1,7 @@
 // Does one step of a walk in a process of its own, which may be killed or find its disk full; prints what came of it.
 import * as z from 'zod';
 import { install } from './faults';
-import { productVerbs } from './steps';
+import { productVerbs } from './verbs';
 
 const requestSchema = z.object({
   directory: z.string(),

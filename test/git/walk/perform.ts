@@ -5,7 +5,7 @@ import type { LandingMode, LandingSelection } from '../../../src/model/landing';
 import { settingsSchema } from '../../../src/model/settings';
 import type { AcceptOutcome, Settled, UndoOutcome } from '../../../src/tasks/taskApi';
 import { generator } from '../support/random';
-import type { ProductVerb } from './steps';
+import type { ProductVerb } from './verbs';
 
 /** A step of the product, as data: it may be done by another process. */
 export interface Call {
@@ -21,6 +21,8 @@ export interface Came {
   readonly message?: string | undefined;
   /** What it says that it wrote. */
   readonly paths?: readonly string[] | undefined;
+  /** What it says that it set aside. */
+  readonly aside?: readonly string[] | undefined;
 }
 
 export function openCore(directory: string, baseUrl: string): Promise<Core> {
@@ -60,7 +62,10 @@ export function modeOf(seed: number): LandingMode {
 }
 
 async function cameOf(core: Core, call: Call): Promise<Came> {
-  const came = await outcomeOf(core, call);
+  const { verb } = call;
+  if (verb === 'doctor') return mended(core);
+  if (verb === 'restoreTo') return restoredTo(core, call);
+  const came = await outcomeOf(core, { ...call, verb });
   if (typeof came === 'string') return { outcome: came };
   const paths = 'paths' in came ? { paths: came.paths } : {};
   return { outcome: came.kind, ...paths };
@@ -68,13 +73,17 @@ async function cameOf(core: Core, call: Call): Promise<Came> {
 
 async function outcomeOf(
   core: Core,
-  { verb, taskId, seed }: Call,
+  { verb, taskId, seed }: Call & { readonly verb: Exclude<ProductVerb, 'doctor' | 'restoreTo'> },
 ): Promise<string | AcceptOutcome | UndoOutcome> {
   const { tasks } = core;
   if (verb === 'start') {
     const withUncommitted = seed % 5 === 0;
     const packet = await tasks.prepare({ objective: `Do ${seed}`, withUncommitted });
     return ended(await tasks.start({ packet, verify: 'never' }));
+  }
+  if (verb === 'sweep') {
+    const items = await tasks.housekeeping.sweep();
+    return items.map(({ kind, outcome }) => `${kind}_${outcome}`).join() || 'nothing';
   }
   const { id } = (await tasks.find(taskId ?? '')).task;
   switch (verb) {
@@ -102,6 +111,28 @@ async function outcomeOf(
       return (await tasks.mark(id, await partOf(core, id, seed), mark)).state;
     }
   }
+}
+
+/** Mends what can be mended, and says `ill` where a second time still finds some of that. */
+async function mended({ tasks }: Core): Promise<Came> {
+  const first = await tasks.housekeeping.examine({ mend: true });
+  const second = await tasks.housekeeping.examine({ mend: true });
+  const still = second.filter(({ canMend }) => canMend);
+  if (still.length > 0) return { outcome: 'ill', message: JSON.stringify({ first, still }) };
+  const kinds = first.filter(({ canMend }) => canMend).map(({ kind }) => kind);
+  return { outcome: kinds.length === 0 ? 'well' : `mended_${[...new Set(kinds)].join('_')}` };
+}
+
+/** To some earlier state; every second time that is taken back at once. */
+async function restoredTo({ tasks }: Core, { taskId, seed }: Call): Promise<Came> {
+  const random = generator(seed);
+  const { id } = (await tasks.find(taskId ?? '')).task;
+  const numbers = [0, ...(await tasks.snapshots(id)).map(({ number }) => number)];
+  const snapshot = numbers[random(numbers.length)] ?? 0;
+  const { before, aside } = await tasks.restoreTo(id, { snapshot });
+  if (random(2) === 0) return { outcome: 'restored' };
+  const back = await tasks.restoreTo(id, { snapshot: before });
+  return { outcome: 'takenBack', aside: [...(aside?.paths ?? []), ...(back.aside?.paths ?? [])] };
 }
 
 async function ended({ settled }: { settled: Promise<Settled> }): Promise<string> {

@@ -9,11 +9,15 @@ import type { Fault } from './steps';
 
 const root = process.env['TRIBUTARY_ROOT'] ?? process.cwd();
 
+const requireShim =
+  "import { createRequire as shimRequire } from 'node:module'; const require = shimRequire(import.meta.url);";
+
 const cameSchema = z.object({
   outcome: z.string().optional(),
   failure: z.string().optional(),
   message: z.string().optional(),
   paths: z.array(z.string()).optional(),
+  aside: z.array(z.string()).optional(),
 });
 
 export interface StepRequest {
@@ -44,7 +48,9 @@ export class StepProcesses {
       target: 'node20',
       format: 'esm',
       loader: { '.md': 'text' },
-      packages: 'external',
+      // All of it in one file: a process lives for one step, and reading hundreds of files takes longer than that.
+      external: ['@vscode/ripgrep'],
+      banner: { js: requireShim },
       logLevel: 'warning',
       define: { 'process.env.TRIBUTARY_ROOT': JSON.stringify(root) },
     });

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { type ProductVerb, productVerbs } from './verbs';
 
 /** What happens to the process that does a step, or around it. `at`: the how many-th operation on disk or process. */
 export type Fault =
@@ -6,21 +7,6 @@ export type Fault =
   | { readonly kind: 'kill'; readonly at: number; readonly match?: string | undefined }
   | { readonly kind: 'full'; readonly at: number; readonly lasting: number }
   | { readonly kind: 'lock'; readonly ms: number };
-
-export const productVerbs = [
-  'start',
-  'followUp',
-  'resume',
-  'accept',
-  'acceptPart',
-  'undo',
-  'undoMerge',
-  'discard',
-  'restore',
-  'mergeIn',
-  'mark',
-] as const;
-export type ProductVerb = (typeof productVerbs)[number];
 
 const userVerbs = [
   'edit',

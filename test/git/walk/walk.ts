@@ -3,16 +3,20 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Core } from '../../../src/composeCore';
 import type { Task } from '../../../src/model/task';
+import { age } from '../../wire/support/board';
 import type { Reply, StrictServer } from '../../wire/support/strictServer';
 import { differences, differing, type Listing } from '../states/witness';
-import { makeRepo, type TempRepo } from '../support/tempRepo';
+import { copyOf, makeRepo, type TempRepo } from '../support/tempRepo';
 import { agentScript, firstFiles } from './agent';
+import { fits, standing } from './fitting';
+import { Made } from './made';
 import { type Came, modeOf, openCore, perform } from './perform';
 import type { StepProcesses } from './processes';
-import type { ProductStep, ProductVerb, Step } from './steps';
+import type { ProductStep, Step } from './steps';
 import { actAsUser } from './user';
+import { boardVerbs, type ProductVerb } from './verbs';
 import { assertWhole } from './whole';
-import { blobsBelow, reachable, type UsersState, usersState, worktreeFiles } from './witness';
+import { blobsBelow, type UsersState, usersState, worktreeFiles } from './witness';
 
 /** A Landing that stands, and what the user had before it. */
 interface Landed {
@@ -24,6 +28,7 @@ interface Landed {
 
 export interface WalkParts {
   readonly server: StrictServer;
+  readonly template: TempRepo;
   readonly processes: StepProcesses;
   /** Hears of each step of the product and what came of it. */
   readonly told: (line: string) => void;
@@ -36,11 +41,19 @@ const bash = (command: string): Reply => ({
   content: [{ type: 'tool_use', name: 'Bash', input: { command } }],
 });
 
-/** Walks a sequence of steps over a new repository; throws at the first byte that is lost or changed. */
-export async function walk(steps: readonly Step[], parts: WalkParts): Promise<void> {
+/** The repository that every walk goes over a copy of. */
+export async function makeTemplate(): Promise<TempRepo> {
   const repo = await makeRepo({ files: firstFiles });
   await repo.git('config', 'user.name', 'Ada Tester');
   await repo.git('config', 'user.email', 'ada@example.invalid');
+  // Each copy would copy them.
+  await rm(join(repo.root, '.git', 'hooks'), { recursive: true, force: true });
+  return repo;
+}
+
+/** Walks a sequence of steps over a new repository; throws at the first byte that is lost or changed. */
+export async function walk(steps: readonly Step[], parts: WalkParts): Promise<void> {
+  const repo = await copyOf(parts.template);
   const core = await openCore(repo.root, parts.server.url);
   const world = new World(repo, core, parts);
   try {
@@ -57,8 +70,7 @@ class World {
   private readonly core: Core;
   private readonly parts: WalkParts;
   private tasks: readonly Task[] = [];
-  /** Blob and where it was seen: all that ever stood in a Worktree when the product was asked for something. */
-  private readonly made = new Map<string, string>();
+  private readonly made: Made;
   private readonly landed: Landed[] = [];
   /** The files of the Worktrees of Tasks that ended, as they were before. */
   private readonly ended = new Map<string, Listing>();
@@ -67,6 +79,7 @@ class World {
     this.repo = repo;
     this.core = core;
     this.parts = parts;
+    this.made = new Made(repo);
   }
 
   async take(step: Step, name: string): Promise<void> {
@@ -84,11 +97,12 @@ class World {
 
   /** Everything that can be taken back is, and then nothing that anybody made is missing. */
   async end(): Promise<void> {
+    await this.ask({ by: 'product', verb: 'doctor', task: 0, seed: 0, fault: { kind: 'none' } }, 'end');
     for (const task of this.tasks) await this.takeAllBack(task);
     const board = await this.core.tasks.list();
     assert.deepEqual(board.problems, []);
     await assertWhole(this.repo, board.tasks);
-    await this.nothingLost(this.made, 'at the end');
+    await this.made.nothingLost('at the end');
   }
 
   private taskAt(index: number): Task | undefined {
@@ -98,16 +112,19 @@ class World {
   private async editByHand(task: Task | undefined, name: string): Promise<void> {
     const path = task?.worktreePath;
     if (path === undefined || (await blobsBelow(path)).size === 0) return;
+    await this.made.overwritten(path, 'a.txt');
     await writeFile(join(path, `hand-${name}.txt`), `by hand, ${name}\n`);
     await writeFile(join(path, 'a.txt'), `by hand, ${name}\n`);
   }
 
   private async ask(step: ProductStep, name: string): Promise<void> {
     const fitting = this.tasks.filter((one) => fits(one, step.verb));
-    const task = step.verb === 'start' ? undefined : fitting[step.task % Math.max(1, fitting.length)];
-    if (step.verb !== 'start' && task === undefined) return;
+    const isAboutTask = !boardVerbs.includes(step.verb);
+    const task = isAboutTask ? fitting[step.task % Math.max(1, fitting.length)] : undefined;
+    if (isAboutTask && task === undefined) return;
     await this.script(step, name);
-    await this.sample();
+    if (step.verb === 'sweep') await this.letTimePass(step.seed);
+    await this.made.sample();
     const before = await usersState(this.repo);
     const stood = await this.listings();
     const came = await this.perform(step, task);
@@ -115,13 +132,22 @@ class World {
     const said = `${step.verb} ${task?.slug ?? ''} with ${JSON.stringify(step.fault)}: ${JSON.stringify(came).slice(0, 400)}`;
     this.parts.told(said);
     assert.deepEqual(problems, [], said);
-    if (step.fault.kind === 'none')
+    if (step.fault.kind === 'none') {
       assert.notEqual(came.failure, 'internal', `${said}\n${String(came.message)}`);
+      assert.notEqual(came.outcome, 'ill', `doctor finds again what it mended: ${String(came.message)}`);
+    }
     const now = this.tasks;
     this.tasks = tasks;
     await this.usersIsTheirs(step, { before, came, said });
     await this.compareTasks(now, { step, before, stood, said });
-    await this.nothingLost(this.made, said);
+    if (came.outcome === 'takenBack') await this.isTakenBack(task, { stood, came, said });
+    await this.made.nothingLost(said);
+  }
+
+  /** Idle Worktrees may go after a day, and after 31 what was kept of Tasks that had ended. */
+  private async letTimePass(seed: number): Promise<void> {
+    const days = seed % 4 === 0 ? 31 : 1;
+    for (const task of this.tasks) await age(this.core, task, days).catch(() => undefined);
   }
 
   /** Two Turns of an agent, each a script that no guard sees, or one. */
@@ -131,7 +157,7 @@ class World {
     await writeFile(`${folder}-1`, agentScript(seed + 1, `${name}y`));
     const turns = 1 + (seed % 2);
     this.parts.server.script(async (_request, index) => {
-      if (index > 0) await this.sample();
+      if (index > 0) await this.made.sample();
       return index < turns ? bash(`sh '${folder}-${index}'`) : say(finalAnswer);
     });
   }
@@ -192,6 +218,7 @@ class World {
     for (const task of this.tasks) {
       const was = earlier.find(({ id }) => id === task.id);
       await this.compareLandings(task, was, parts);
+      if (task.expiredAt !== undefined) this.made.mayGo(task.worktreePath ?? task.id);
       const listing = parts.stood.get(task.id);
       if (was?.state === 'open' && task.state !== 'open' && listing !== undefined)
         this.ended.set(task.id, listing);
@@ -233,12 +260,29 @@ class World {
     assert.deepEqual(differences(listing, now), [], `came back: ${said}`);
   }
 
+  /** There and back: what had to give way is set aside, all else is as it was. */
+  private async isTakenBack(
+    task: Task | undefined,
+    { stood, came, said }: { stood: ReadonlyMap<string, Listing>; came: Came; said: string },
+  ): Promise<void> {
+    const before = stood.get(task?.id ?? '');
+    const after = (await this.listings()).get(task?.id ?? '');
+    if (before === undefined || after === undefined) return;
+    const hasGivenWay = (path: string): boolean =>
+      (came.aside ?? []).some((one) => path === one || path.startsWith(`${one}/`));
+    // git writes the index of a repository inside anew when it looks at it.
+    const others = (listing: Listing): Listing =>
+      new Map([...listing].filter(([path]) => !hasGivenWay(path) && !path.endsWith('/.git/index')));
+    assert.deepEqual(differences(others(before), others(after)), [], `taken back: ${said}`);
+  }
+
   private async takeAllBack(first: Task): Promise<void> {
     for (let round = 0; round < 8; round += 1) {
       const task = (await this.core.tasks.find(first.id)).task;
       const back: ProductVerb = round % 2 === 0 ? 'undo' : 'undoMerge';
       const verb = standing(task) > 0 ? back : 'restore';
       if (verb === 'restore' && (task.state === 'open' || task.branch === undefined)) return;
+      if (task.expiredAt !== undefined) return;
       const at = this.tasks.filter((one) => fits(one, verb)).findIndex(({ id }) => id === task.id);
       await this.ask({ by: 'product', verb, task: at, seed: 0, fault: { kind: 'none' } }, `e${round}`);
     }
@@ -252,53 +296,5 @@ class World {
       if (files !== undefined) found.set(id, files);
     }
     return found;
-  }
-
-  /** Remembers what stands in Worktrees. */
-  private async sample(): Promise<void> {
-    for (const [path, blob] of await blobsBelow(`${this.repo.root}.worktrees`)) {
-      const isLink = path.split('/').length === 2 && path.endsWith('/.git');
-      // git writes the index of a repository inside anew when it looks at it.
-      const isIndex = path.endsWith('/.git/index');
-      if (!isLink && !isIndex && !path.startsWith('.')) this.made.set(blob, path);
-    }
-  }
-
-  private async nothingLost(made: ReadonlyMap<string, string>, said: string): Promise<void> {
-    const { root } = this.repo;
-    const places = [`${root}.worktrees`, join(root, '.git', 'tributary'), root];
-    const found = new Set<string>();
-    for (const place of places) for (const blob of (await blobsBelow(place)).values()) found.add(blob);
-    const absent = [...made].filter(([blob]) => !found.has(blob));
-    if (absent.length === 0) return;
-    const objects = await reachable(root);
-    assert.deepEqual(
-      absent.filter(([blob]) => !objects.has(blob)),
-      [],
-      `lost: ${said}`,
-    );
-  }
-}
-
-function standing(task: Task | undefined): number {
-  return task?.landings.filter((one) => one.undoneAt === undefined).length ?? 0;
-}
-
-/** Whether the verb has anything to do with a Task as it is. */
-function fits(task: Task, verb: ProductVerb): boolean {
-  switch (verb) {
-    case 'start':
-      return false;
-    case 'followUp':
-      return true;
-    case 'resume':
-      return task.state === 'open' && task.runs.at(-1)?.status.state !== 'completed';
-    case 'undo':
-    case 'undoMerge':
-      return standing(task) > 0;
-    case 'restore':
-      return task.state === 'discarded' || task.state === 'closed';
-    default:
-      return task.state === 'open' && task.branch !== undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Listing, witness, worktreeListing } from '../states/witness';
 import { gitAt, type TempRepo } from '../support/tempRepo';
@@ -13,31 +13,52 @@ export interface UsersState {
   readonly refs: string;
 }
 
+/** Read from the files alone, but for an index that was not seen before: git is asked what that one holds. */
 export async function usersState(repo: TempRepo): Promise<UsersState> {
-  const git = async (...args: string[]): Promise<string> =>
-    (await gitAt(repo.root, '--no-optional-locks', ...args)).toString('latin1');
-  const [files, name, commit, staged, stash, refs] = await Promise.all([
-    filesOf(repo.root),
-    readFile(join(repo.root, '.git/HEAD'), 'utf8'),
-    git('rev-parse', 'HEAD'),
-    git('ls-files', '--stage', '-v', '-z'),
-    git('stash', 'list', '--format=%H %gs'),
-    git('for-each-ref', '--format=%(refname) %(objectname)'),
-  ]);
-  const isTheirs = (line: string): boolean => !/^refs\/(tributary|heads\/tributary|heads\/agent-)/.test(line);
+  const { bytes } = await witness(repo.root);
+  const refs = refsOf(bytes);
+  const name = contentOf(bytes.get('.git/HEAD'));
+  const commit = refs.get(name.replace(/^ref: /, '').trimEnd());
+  const stash = [bytes.get('.git/refs/stash'), bytes.get('.git/logs/refs/stash')];
+  const isTheirs = ([ref]: [string, string]): boolean => !ref.startsWith('refs/heads/agent-');
+  const theirs = [...refs].filter(isTheirs).map(([ref, object]) => `${ref} ${object}`);
   return {
-    files,
-    head: `${name}${commit}`,
-    staged,
-    stash,
-    refs: refs.split('\n').filter(isTheirs).join('\n'),
+    files: new Map([...bytes].filter(([path]) => !path.startsWith('.git/'))),
+    head: `${name}${commit ?? ''}`,
+    staged: await stagedIn(repo, bytes.get('.git/index') ?? ''),
+    stash: stash.map((one) => one ?? '').join('\n'),
+    refs: theirs.sort().join('\n'),
   };
 }
 
-/** Files and links, with what they hold; git directories left out. */
-async function filesOf(root: string): Promise<Listing> {
-  const { bytes } = await witness(root);
-  return new Map([...bytes].filter(([path]) => !path.startsWith('.git/')));
+/** Loose and packed ones of the user: ours are no part of a witness, or have our names. */
+function refsOf(bytes: Listing): Map<string, string> {
+  const packed = contentOf(bytes.get('.git/packed-refs'))
+    .split('\n')
+    .flatMap((line) => [/^([0-9a-f]+) (refs\/.*)$/.exec(line)])
+    .flatMap((match) => (match === null ? [] : [[match[2] ?? '', match[1] ?? ''] as const]))
+    .filter(([ref]) => !/^refs\/(tributary|heads\/tributary)/.test(ref));
+  const loose = [...bytes]
+    .filter(([path]) => path.startsWith('.git/refs/'))
+    .map(([path, line]) => [path.slice('.git/'.length), contentOf(line).trimEnd()] as const);
+  return new Map([...packed, ...loose]);
+}
+
+/** Of a line of a witness: what stands behind kind and mode. */
+function contentOf(line: string | undefined): string {
+  return line?.replace(/^file \d+ /, '') ?? '';
+}
+
+const staged = new Map<string, string>();
+
+async function stagedIn(repo: TempRepo, index: string): Promise<string> {
+  const known = staged.get(index);
+  if (known !== undefined) return known;
+  const args = ['--no-optional-locks', 'ls-files', '--stage', '-v', '-z'];
+  const said = (await gitAt(repo.root, ...args)).toString('latin1');
+  if (staged.size > 100) staged.clear();
+  staged.set(index, said);
+  return said;
 }
 
 /** Files and links of a Worktree, those of repositories inside it too; folders are nobody's bytes. */
@@ -45,16 +66,19 @@ export async function worktreeFiles(root: string): Promise<Listing> {
   return new Map([...(await worktreeListing(root))].filter(([path]) => !path.endsWith('/')));
 }
 
-/** The names that git gives to the contents of all files below a folder. */
+/** The names that git gives to the contents of all files below a folder; not of a repository's own directory there. */
 export async function blobsBelow(folder: string): Promise<Map<string, string>> {
   const blobs = new Map<string, string>();
-  const names = await readdir(folder, { recursive: true }).catch(() => []);
-  for (const name of names) {
-    const path = join(folder, name);
-    const stats = await lstat(path).catch(() => undefined);
-    if (stats?.isFile() !== true) continue;
-    const content = await readFile(path).catch(() => undefined);
-    if (content !== undefined) blobs.set(name, blobOf(content));
+  const folders = [''];
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    const entries = await readdir(join(folder, at), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      const path = join(at, entry.name);
+      if (entry.isDirectory() && path !== '.git') folders.push(path);
+      if (!entry.isFile()) continue;
+      const content = await readFile(join(folder, path)).catch(() => undefined);
+      if (content !== undefined) blobs.set(path, blobOf(content));
+    }
   }
   return blobs;
 }
