@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { access, readdir, readFile } from 'node:fs/promises';
+import { access, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Core } from '../../src/composeCore';
 import type { Task } from '../../src/model/task';
@@ -174,6 +174,22 @@ describe('housekeeping', () => {
       assert.deepEqual([item?.kind, item?.outcome], ['worktree', 'removed']);
       assert.equal(await exists(worktreeOf(task).root), false);
       assert.deepEqual(await core.tasks.housekeeping.sweep(), []);
+      cores.script({ 'two.txt': '2' });
+      await (await core.tasks.followUp(task.id, 'Go on')).settled;
+      assert.equal(await worktreeOf(task).read('x.log'), 'ignored');
+    });
+
+    it('that was killed on its way is finished by the next command, which tells what was set aside', async () => {
+      const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+      await core.tasks.restoreTo(task.id, { snapshot: 0 });
+      await worktreeOf(task).write('x.log', 'ignored');
+      const index = join(repo.root, '.git/tributary/worktrees/index.json');
+      const text = await readFile(index, 'utf8');
+      await writeFile(index, text.replace('"state": "ready"', '"state": "removing"'));
+      await core.tasks.list();
+      assert.equal(await exists(worktreeOf(task).root), false);
+      const { aside } = (await core.tasks.find(task.id)).task;
+      assert.equal(await readFile(join(aside ?? assert.fail('nowhere'), 'x.log'), 'utf8'), 'ignored');
       cores.script({ 'two.txt': '2' });
       await (await core.tasks.followUp(task.id, 'Go on')).settled;
       assert.equal(await worktreeOf(task).read('x.log'), 'ignored');

@@ -41,20 +41,29 @@ export class Made {
     if (content !== undefined) this.places.delete(blobOf(content));
   }
 
-  /** In the checkout, in a Worktree, set aside, or behind a ref. */
   async nothingLost(said: string): Promise<void> {
-    const { root } = this.repo;
-    const places = [`${root}.worktrees`, join(root, '.git', 'tributary'), root];
-    const found = new Set<string>();
-    for (const place of places) for (const blob of (await blobsBelow(place)).values()) found.add(blob);
-    const absent = [...this.places].filter(([blob]) => !found.has(blob));
-    if (absent.length === 0) return;
-    const objects = await reachable(root);
-    const lost = absent.filter(([blob]) => !objects.has(blob));
+    const lost = await this.lost();
     assert.deepEqual(
       lost.map(([blob, paths]) => [blob, ...paths]),
       [],
       `lost: ${said}`,
     );
+  }
+
+  /** Somebody deleted files on purpose: what stands nowhere now is theirs to miss. */
+  async forgetLost(): Promise<void> {
+    for (const [blob] of await this.lost()) this.places.delete(blob);
+  }
+
+  /** What is not in the checkout, in a Worktree, set aside, or behind a ref. */
+  private async lost(): Promise<readonly (readonly [string, ReadonlySet<string>])[]> {
+    const { root } = this.repo;
+    const places = [`${root}.worktrees`, join(root, '.git', 'tributary'), root];
+    const found = new Set<string>();
+    for (const place of places) for (const blob of (await blobsBelow(place)).values()) found.add(blob);
+    const absent = [...this.places].filter(([blob]) => !found.has(blob));
+    if (absent.length === 0) return [];
+    const objects = await reachable(root);
+    return absent.filter(([blob]) => !objects.has(blob));
   }
 }

@@ -128,7 +128,7 @@ async function restoredTo({ tasks }: Core, { taskId, seed }: Call): Promise<Came
   const random = generator(seed);
   const { id } = (await tasks.find(taskId ?? '')).task;
   const numbers = [0, ...(await tasks.snapshots(id)).map(({ number }) => number)];
-  const snapshot = numbers[random(numbers.length)] ?? 0;
+  const snapshot = random(3) === 0 ? 0 : (numbers[random(numbers.length)] ?? 0);
   const { before, aside } = await tasks.restoreTo(id, { snapshot });
   if (random(2) === 0) return { outcome: 'restored' };
   const back = await tasks.restoreTo(id, { snapshot: before });

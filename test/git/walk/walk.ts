@@ -3,12 +3,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Core } from '../../../src/composeCore';
 import type { Task } from '../../../src/model/task';
-import { age } from '../../wire/support/board';
 import type { Reply, StrictServer } from '../../wire/support/strictServer';
 import { differences, differing, type Listing } from '../states/witness';
 import { copyOf, makeRepo, type TempRepo } from '../support/tempRepo';
 import { agentScript, firstFiles } from './agent';
 import { fits, standing } from './fitting';
+import { byHand, letTimePass } from './hands';
 import { Made } from './made';
 import { type Came, modeOf, openCore, perform } from './perform';
 import type { StepProcesses } from './processes';
@@ -16,7 +16,7 @@ import type { ProductStep, Step } from './steps';
 import { actAsUser } from './user';
 import { boardVerbs, type ProductVerb } from './verbs';
 import { assertWhole } from './whole';
-import { blobsBelow, type UsersState, usersState, worktreeFiles } from './witness';
+import { type UsersState, usersState, worktreeFiles } from './witness';
 
 /** A Landing that stands, and what the user had before it. */
 interface Landed {
@@ -89,7 +89,11 @@ class World {
         for (const one of this.landed) one.isNewest = false;
         return;
       case 'hand':
-        return this.editByHand(this.taskAt(step.task), name);
+        return byHand(this.repo, this.made, {
+          path: this.taskAt(step.task)?.worktreePath,
+          seed: step.seed,
+          name,
+        });
       case 'product':
         return this.ask(step, name);
     }
@@ -109,21 +113,13 @@ class World {
     return this.tasks[index % Math.max(1, this.tasks.length)];
   }
 
-  private async editByHand(task: Task | undefined, name: string): Promise<void> {
-    const path = task?.worktreePath;
-    if (path === undefined || (await blobsBelow(path)).size === 0) return;
-    await this.made.overwritten(path, 'a.txt');
-    await writeFile(join(path, `hand-${name}.txt`), `by hand, ${name}\n`);
-    await writeFile(join(path, 'a.txt'), `by hand, ${name}\n`);
-  }
-
   private async ask(step: ProductStep, name: string): Promise<void> {
     const fitting = this.tasks.filter((one) => fits(one, step.verb));
     const isAboutTask = !boardVerbs.includes(step.verb);
     const task = isAboutTask ? fitting[step.task % Math.max(1, fitting.length)] : undefined;
     if (isAboutTask && task === undefined) return;
     await this.script(step, name);
-    if (step.verb === 'sweep') await this.letTimePass(step.seed);
+    if (step.verb === 'sweep') this.tasks = await letTimePass(this.core, step.seed);
     await this.made.sample();
     const before = await usersState(this.repo);
     const stood = await this.listings();
@@ -142,12 +138,6 @@ class World {
     await this.compareTasks(now, { step, before, stood, said });
     if (came.outcome === 'takenBack') await this.isTakenBack(task, { stood, came, said });
     await this.made.nothingLost(said);
-  }
-
-  /** Idle Worktrees may go after a day, and after 31 what was kept of Tasks that had ended. */
-  private async letTimePass(seed: number): Promise<void> {
-    const days = seed % 4 === 0 ? 31 : 1;
-    for (const task of this.tasks) await age(this.core, task, days).catch(() => undefined);
   }
 
   /** Two Turns of an agent, each a script that no guard sees, or one. */
