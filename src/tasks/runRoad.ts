@@ -196,11 +196,26 @@ export class RunRoad {
     }
   }
 
+  /** What stands there, recorded before an agent may write over it: edits by hand, or what a killed Run left. */
+  private async recorded(
+    { task, tree }: BegunTask,
+    { run, spec }: SlotJob,
+  ): Promise<{ task: BegunTask['task']; tree: string }> {
+    const { keeper, repository } = this.deps;
+    if (tree !== undefined) return { task, tree };
+    // A verification is begun on a recorded tree, and keeps what it replaces.
+    if (spec.after !== undefined) return { task, tree: await keeper.treeOf(task) };
+    // Before this Run, so it belongs to the one that was last.
+    const before = task.runs.filter(({ id }) => id !== run.id).at(-1) ?? run;
+    const latest = await keeper.snapshot(task, { runId: before.id, turn: 0 });
+    return { task: latest, tree: latest.snapshot?.tree ?? (await repository.treeOf(baseOf(latest))) };
+  }
+
   private async withWriterLock(begun: BegunTask, job: SlotJob): Promise<RunOutcome> {
     const { keeper, records } = this.deps;
     const { run, role, spec, signal } = job;
-    const { task, files } = begun;
-    const tree = begun.tree ?? (await keeper.treeOf(task));
+    const { files } = begun;
+    const { task, tree } = await this.recorded(begun, job);
     let latest = task;
     const place: RunPlace = {
       root: task.worktreePath,

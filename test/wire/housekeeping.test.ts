@@ -151,6 +151,16 @@ describe('housekeeping', () => {
       assert.deepEqual(await gitAt(join(folder, 'kept'), 'rev-parse', 'HEAD'), commit);
     });
 
+    it('knows what was edited by hand before a Run wrote over it', async () => {
+      const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+      await worktreeOf(task).write('one.txt', 'by hand');
+      cores.script({ 'two.txt': '2' });
+      const { task: after, runs } = await (await core.tasks.followUp(task.id, 'Go on')).settled;
+      await core.tasks.restoreTo(after.id, { run: runs[0]?.id ?? '', turn: 0 });
+      assert.equal(await worktreeOf(task).read('one.txt'), 'by hand');
+      assert.ok(!(await readdir(worktreeOf(task).root)).includes('two.txt'));
+    });
+
     it('refuses a state that is not recorded', async () => {
       const task = await cores.task(core, 'Write', { 'one.txt': '1' });
       await assert.rejects(core.tasks.restoreTo(task.id, { snapshot: 9 }), { code: 'unknownId' });
