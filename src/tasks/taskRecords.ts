@@ -55,7 +55,7 @@ export class TaskRecords {
       return next === task ? task : { ...withEnding(task, next, at), changedAt: at };
     });
     this.lastSeen.set(id, saved.changedAt);
-    if (event !== undefined) await this.report(saved, event);
+    if (event !== undefined) await this.tell(saved, event);
     return saved;
   }
 
@@ -63,8 +63,12 @@ export class TaskRecords {
     return this.change(id, (task) => withRun(task, runId, change), event);
   }
 
-  /** Writes and fires an event about a Task whose record is as it was. */
-  async report(task: Task, event: NewBoardEvent): Promise<void> {
+  /** Writes and fires an event, with the Task's record as it is now: whoever tells may have it from before. */
+  async report({ id }: Pick<Task, 'id'>, event: NewBoardEvent): Promise<void> {
+    await this.tell(await this.load(id), event);
+  }
+
+  private async tell(task: Task, event: NewBoardEvent): Promise<void> {
     const stamped: BoardEvent = { v: 1, at: this.now(), taskId: task.id, ...event };
     await this.store.worktrees.appendEvent(stamped);
     this.changes.fire({ task, event: stamped });

@@ -61,6 +61,19 @@ describe('the removal of a Worktree', () => {
     assert.deepEqual(await readdir(ended.aside ?? assert.fail('nothing is kept')), ['x.log']);
   });
 
+  it('tells of itself with the Task as it is: nobody who listens goes back to what it was', async () => {
+    const told: string[] = [];
+    core.tasks.onDidChangeTask(({ event, task: changed }) =>
+      told.push(`${event.type} ${changed.state} ${changed.pending?.to ?? 'at rest'}`),
+    );
+    await core.tasks.discard(task.id);
+    assert.deepEqual(told, [
+      'worktree.remove.started open discarded',
+      'task.changed discarded at rest',
+      'worktree.remove.completed discarded at rest',
+    ]);
+  });
+
   it('is waited for by a restore that comes meanwhile, which brings everything back', async () => {
     const restored = atOnce('discarded', () => core.tasks.restore(task.id));
     await core.tasks.discard(task.id);

@@ -43,6 +43,9 @@ const quietSettings = {
   'chat.commandCenter.enabled': false,
   'chat.disableAIFeatures': true,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  // The editor's own JavaScript support would download types, and start a second server for them.
+  'js/ts.tsserver.automaticTypeAcquisition.enabled': false,
+  'js/ts.tsserver.useSyntaxServer': 'never',
 };
 
 /** The text of `settings.json`: what was asked for, over what keeps a fresh profile quiet. */
