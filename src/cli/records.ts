@@ -32,6 +32,7 @@ export function taskData(task: Task): Readonly<Record<string, unknown>> {
     messages: task.messages,
     ...(task.alarms.length === 0 ? {} : { alarms: task.alarms }),
     landings: task.landings,
+    ...(task.cutOff === undefined ? {} : { cutOff: task.cutOff }),
     runs: task.runs.map(runData),
   };
 }

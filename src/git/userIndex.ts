@@ -51,6 +51,8 @@ export async function planIndex(
 export interface IndexWrite {
   readonly changes: readonly LandingPath[];
   readonly to: 'before' | 'after';
+  /** Entries on neither side are left as they are, the others are brought all the same. */
+  readonly leavesOthers?: boolean;
   /** A file beside which nothing else writes: the new index on its way. */
   readonly next: string;
   /** The whole index as it once was: put back byte for byte where only `changes` differ from it. */
@@ -82,14 +84,15 @@ export async function writeIndex(
 /** Writes the new index to `next`, from a private copy of the present one. */
 async function makeNext(
   index: TemporaryIndex,
-  { changes, to, next, exact }: IndexWrite,
+  { changes, to, next, exact, leavesOthers = false }: IndexWrite,
 ): Promise<{ strange: readonly string[]; isNew: boolean }> {
   const now = await entriesAt(index, changes);
   const isAt = (change: LandingPath, side: 'before' | 'after'): boolean =>
     textOf(change[side]) === (now.get(change.path) ?? 'absent');
   const strange = changes.filter((change) => !isAt(change, 'before') && !isAt(change, 'after'));
-  const due = changes.filter((change) => !isAt(change, to));
-  if (strange.length > 0) return { strange: strange.map((change) => change.path), isNew: false };
+  const due = changes.filter((change) => !isAt(change, to) && !strange.includes(change));
+  if (strange.length > 0 && !leavesOthers)
+    return { strange: strange.map((change) => change.path), isNew: false };
   if (due.length === 0) return { strange: [], isNew: false };
   await index.run(setEntries(due.map((change) => entryAt(change, to))));
   const isExact = exact !== undefined && (await isAlike(index, exact));

@@ -7,6 +7,13 @@ import type { RepositoryFacts } from './repository';
 import { type IndexPlan, planIndex, writeIndex } from './userIndex';
 import { sweepIndexLock } from './userIndexFile';
 
+export interface IndexRequest {
+  readonly changes: readonly LandingPath[];
+  readonly to: 'before' | 'after';
+  readonly directory: string;
+  readonly leavesOthers?: boolean;
+}
+
 /** The index of the user's checkout, which only a Landing that makes commits writes. */
 export interface UserIndexes {
   /** What becomes of it when HEAD goes from `head` to `tree`; nothing is written. */
@@ -15,12 +22,9 @@ export interface UserIndexes {
   keep(checkout: string, directory: string): Promise<void>;
   /**
    * Brings the changed entries to one side; back to `before` byte for byte where nothing else changed. Answers the
-   * paths that are on neither side: then nothing was written.
+   * paths that are on neither side: then nothing was written. With `leavesOthers` these are left, and none answered.
    */
-  write(
-    checkout: string,
-    request: { changes: readonly LandingPath[]; to: 'before' | 'after'; directory: string },
-  ): Promise<readonly string[]>;
+  write(checkout: string, request: IndexRequest): Promise<readonly string[]>;
   /** Removes the lock that a killed `write` left. Nobody else may be landing. */
   sweep(checkout: string, directory: string): Promise<void>;
 }
@@ -43,17 +47,10 @@ export class GitUserIndexes implements UserIndexes {
     await copyFile(join(gitDir, 'index'), join(directory, kept)).catch(unlessMissing);
   }
 
-  async write(
-    path: string,
-    {
-      changes,
-      to,
-      directory,
-    }: { changes: readonly LandingPath[]; to: 'before' | 'after'; directory: string },
-  ): Promise<readonly string[]> {
-    const exact = to === 'before' ? { exact: join(directory, kept) } : {};
-    const request = { changes, to, next: join(directory, next), ...exact };
-    return writeIndex(this.git, await this.locate(path), request);
+  async write(path: string, { directory, ...request }: IndexRequest): Promise<readonly string[]> {
+    const exact = request.to === 'before' ? { exact: join(directory, kept) } : {};
+    const write = { ...request, next: join(directory, next), ...exact };
+    return writeIndex(this.git, await this.locate(path), write);
   }
 
   async sweep(path: string, directory: string): Promise<void> {

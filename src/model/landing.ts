@@ -118,6 +118,8 @@ export const landingRecordSchema = z.lazy(() =>
     branch: landedBranchSchema.optional(),
     /** This one takes another back by a merge with what the user changed since. */
     undoes: landingIdSchema.optional(),
+    /** Files that the user edited while it was cut off: they were left as they stood. */
+    left: z.array(z.string()).optional(),
     /** File contents lie beside it as `before/<n>` and `after/<n>`, n the index in this list. */
     paths: z.array(z.object({ path: z.string(), before: landedSideSchema, after: landedSideSchema })),
     /** Folders at and above these paths that stood before: they come back as they were, empty ones too. */

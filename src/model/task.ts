@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Alarm, alarmSchema, contentDriverSchema } from './alarm';
+import { cutOffSchema } from './cutOff';
 import { markSchema } from './hunks';
 import { landingIdSchema, taskIdSchema } from './ids';
 import { landedPartSchema } from './landing';
@@ -27,6 +28,8 @@ export const pendingEndingSchema = z.object({
   part: landedPartSchema.optional(),
   /** The Landing is taken back by writing this one over it; see `LandingRecord.undoes`. */
   undoneBy: landingIdSchema.optional(),
+  /** It was cut off while its user edited files; told once it has ended. */
+  cutOff: cutOffSchema.optional(),
 });
 export type PendingEnding = z.infer<typeof pendingEndingSchema>;
 
@@ -91,6 +94,8 @@ export const taskSchema = z.lazy(() =>
     /** Ignored files that were kept when the Worktree was removed: a folder under `aside/`. */
     aside: z.string().optional(),
     pending: pendingEndingSchema.optional(),
+    /** The last accept or undo, where it ended around files that were edited while it was cut off. */
+    cutOff: cutOffSchema.optional(),
     /** What of the configuration git ran over contents when the Task began; absent: not known. */
     drivers: z.array(contentDriverSchema).optional(),
     /** Full ref names of branches that its agents' commands made beside its own. */

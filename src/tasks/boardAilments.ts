@@ -1,4 +1,5 @@
 import { TributaryError } from '../base/errors';
+import { type CutOff, cutOffText } from '../model/cutOff';
 import type { Task } from '../model/task';
 import { type Ailment, placedTasks, type Scene } from './ailment';
 import { isAbandoned } from './reconcile';
@@ -11,6 +12,7 @@ export async function boardAilments(scene: Scene): Promise<readonly Ailment[]> {
   for (const task of scene.board.tasks) {
     const why = await cutOff(scene, task);
     if (why !== undefined) found.push(cutOffAilment(scene, task, why));
+    if (task.cutOff !== undefined) found.push(editedMeanwhile(task, task.cutOff));
   }
   found.push(...(await unrecorded(scene)));
   for (const bootId of await store.owners.dead()) found.push(deadProcess(scene, bootId));
@@ -80,6 +82,17 @@ function cutOffAilment({ deps }: Scene, task: Task, why: string): Ailment {
       const said = problems.map(({ message }) => message).find((one) => one.includes(task.id));
       throw new TributaryError('wrongState', said ?? `task ${task.slug} could not be settled: ${why}`);
     },
+  };
+}
+
+function editedMeanwhile(task: Task, cutOff: CutOff): Ailment {
+  return {
+    kind: 'editedMeanwhile',
+    weight: 'note',
+    subject: task.slug,
+    what: `Task ${task.slug} ended around files that were edited meanwhile`,
+    why: 'what its user edits is never written over',
+    remedy: cutOffText(task.slug, cutOff),
   };
 }
 

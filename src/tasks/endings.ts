@@ -1,10 +1,12 @@
 import { assertNever, TributaryError, toTributaryError } from '../base/errors';
 import type { ContentDrivers } from '../git/contentDrivers';
 import type { Repository } from '../git/repository';
+import type { CutOff } from '../model/cutOff';
 import type { LandingId, TaskId } from '../model/ids';
 import type { Snapshot } from '../model/snapshot';
 import type { PendingEnding, Task, TaskStateName } from '../model/task';
 import { type Aims, modeOf } from './aims';
+import type { FinishedLanding } from './cutOffLandings';
 import type { KeptBranches } from './keptBranches';
 import type { Landing, LandingSteps, LandOutcome } from './landing';
 import type { LandingParts, PlannedPart } from './landingParts';
@@ -161,7 +163,7 @@ export class Endings {
     const { landingId: id, at, part } = pending;
     return this.deps.records.change(
       task.id,
-      (current) => ({ ...withoutPending(current), landings: [...current.landings, { id, at, part }] }),
+      (current) => ({ ...atRest(current), landings: [...current.landings, { id, at, part }] }),
       { type: 'task.changed', state: task.state },
     );
   }
@@ -246,13 +248,13 @@ export class Endings {
   }
 
   /**
-   * Finishes what a dead process began. Answers the paths that keep a Landing from being finished. Throws
+   * Finishes what a dead process began. Answers what it had to leave, as its user edited it meanwhile. Throws
    * `lockTimeout` at once when the process that began it is at it still.
    */
-  async finish(task: Task): Promise<readonly string[]> {
+  async finish(task: Task): Promise<CutOff | undefined> {
     return this.underLock(task, 0, async (current) => {
       const pending = current.pending;
-      if (pending === undefined) return [];
+      if (pending === undefined) return undefined;
       switch (pending.to) {
         case 'open':
           return pending.part === undefined
@@ -263,7 +265,7 @@ export class Endings {
           if (pending.kept !== undefined)
             await this.deps.keptBranches.move(withWorktree(current).branch, pending.kept);
           await this.removeAndEnd(current);
-          return [];
+          return undefined;
         case 'accepted':
           return this.finishLanding(current, pending);
         default:
@@ -272,13 +274,30 @@ export class Endings {
     });
   }
 
-  private async finishLanding(task: Task, { landingId }: PendingEnding): Promise<readonly string[]> {
-    if (landingId === undefined) return [];
-    const finished = await this.deps.landing.finish(landingId);
-    if (finished.strange.length > 0) return finished.strange;
-    if (finished.state === 'undone') await this.deps.records.change(task.id, withoutPending);
-    else await this.landed(task);
-    return [];
+  private async finishLanding(task: Task, pending: PendingEnding): Promise<CutOff | undefined> {
+    if (pending.landingId === undefined) return undefined;
+    const { state, left } = await this.deps.landing.finish(pending.landingId);
+    if (isUnfinished(state)) return undefined;
+    const cutOff = await this.noteLeft(task, 'accept', { state, left });
+    if (state === 'undone') await this.deps.records.change(task.id, atRest);
+    else await this.landed({ ...task, pending });
+    return cutOff;
+  }
+
+  /** Beside what is pending, so that it is told with the end of it. */
+  private async noteLeft(
+    task: Task,
+    verb: CutOff['verb'],
+    { state, left }: FinishedLanding,
+  ): Promise<CutOff | undefined> {
+    if (left.length === 0) return undefined;
+    const { records } = this.deps;
+    const cutOff = { at: records.now(), verb, stands: state === 'landed', paths: [...left] };
+    await records.change(task.id, ({ pending, ...now }) => ({
+      ...now,
+      ...(pending === undefined ? {} : { pending: { ...pending, cutOff } }),
+    }));
+    return cutOff;
   }
 
   private async end(task: Task, to: TaskStateName, verb: string): Promise<Task> {
@@ -326,7 +345,7 @@ export class Endings {
     return this.deps.records.change(
       id,
       (current) => ({
-        ...withoutPending(current),
+        ...atRest(current),
         state: to,
         landings: [...current.landings, ...landing],
         ...(kept === undefined ? {} : { keptBranch: kept.to }),
@@ -336,20 +355,21 @@ export class Endings {
   }
 
   /** The second half of an undo or a restore, wherever it was cut off. */
-  private async reopen(task: Task, { landingId, undoneBy }: PendingEnding): Promise<readonly string[]> {
+  private async reopen(task: Task, { landingId, undoneBy }: PendingEnding): Promise<CutOff | undefined> {
     if (landingId === undefined) {
       await (task.state === 'open' ? this.setState(task, 'open') : this.bringBack(task));
-      return [];
+      return undefined;
     }
     const { records, landing, mergingUndo } = this.deps;
-    const finished = await (undoneBy === undefined
+    const { state, left } = await (undoneBy === undefined
       ? landing.finish(landingId)
       : mergingUndo.finish(landingId, undoneBy));
-    if (finished.strange.length > 0) return finished.strange;
-    // Cut off before its first write: it never was.
-    if (finished.state === 'landed') await records.change(task.id, withoutPending);
+    if (isUnfinished(state)) return undefined;
+    const cutOff = await this.noteLeft(task, 'undo', { state, left });
+    // Cut off before its first write, or taken back around what was edited: it never was.
+    if (state === 'landed') await records.change(task.id, atRest);
     else await this.reopenUndone(await this.markUndone(task.id, landingId, undoneBy));
-    return [];
+    return cutOff;
   }
 
   private markUndone(id: TaskId, landingId: LandingId, undoneBy?: LandingId): Promise<Task> {
@@ -358,7 +378,12 @@ export class Endings {
     const by = undoneBy === undefined ? {} : { undoneBy };
     return records.change(id, (now) => {
       const landings = now.landings.map((one) => (one.id === landingId ? { ...one, undoneAt, ...by } : one));
-      return { ...now, landings, pending: { to: 'open', at: undoneAt } };
+      const { cutOff } = now.pending ?? {};
+      return {
+        ...now,
+        landings,
+        pending: { to: 'open', at: undoneAt, ...(cutOff === undefined ? {} : { cutOff }) },
+      };
     });
   }
 
@@ -401,7 +426,7 @@ export class Endings {
   }
 
   private setState(task: Task, state: TaskStateName): Promise<Task> {
-    const changed = ({ keptBranch: _, ...current }: Task): Task => ({ ...withoutPending(current), state });
+    const changed = ({ keptBranch: _, ...current }: Task): Task => ({ ...atRest(current), state });
     return this.deps.records.change(task.id, changed, { type: 'task.changed', state });
   }
 
@@ -443,6 +468,15 @@ export class Endings {
 function withoutPending(task: Task): Task {
   const { pending: _pending, ...rest } = task;
   return rest;
+}
+
+/** What was pending has come to its end, and tells what it left. */
+function atRest({ pending, cutOff: _, ...rest }: Task): Task {
+  return pending?.cutOff === undefined ? rest : { ...rest, cutOff: pending.cutOff };
+}
+
+function isUnfinished(state: FinishedLanding['state']): boolean {
+  return state === 'writing' || state === 'undoing';
 }
 
 /** A Task may be open and have landed in part. */

@@ -43,6 +43,7 @@ export interface WorktreesReport {
 
 export type AilmentKind =
   | 'cutOff'
+  | 'editedMeanwhile'
   | 'folderGone'
   | 'forgotten'
   | 'repositoryMoved'

@@ -2,11 +2,13 @@ import { TributaryError } from '../base/errors';
 import type { HookFailure } from '../git/branchLandings';
 import type { MergePreview, Merges } from '../git/merges';
 import type { LandingId } from '../model/ids';
-import { type LandedBranch, type LandingRecord, sameSide } from '../model/landing';
+import type { LandedBranch, LandingRecord } from '../model/landing';
 import { baseOf } from '../model/movedBase';
 import type { Task } from '../model/task';
 import type { Store } from '../store/store';
+import { CutOffLandings, type FinishedLanding } from './cutOffLandings';
 import type { GateFailure } from './gate';
+import { LandingFiles } from './landingFiles';
 import {
   type LandingAim,
   type LandingModes,
@@ -60,18 +62,20 @@ export type LandUndone =
   | { readonly kind: 'stale'; readonly paths: readonly string[] }
   | ({ readonly kind: 'movedOn' } & MovedOn);
 
-type Side = 'before' | 'after';
-
 /**
  * Brings an accepted ChangeSet into the user's checkout and takes it back: previewed, journalled before the
  * first byte is written, each file checked against what the preview saw. Commits, index and branch, where the mode
  * makes any, are `LandingModes`' part: they come after the files, the branch last.
  */
 export class Landing {
+  readonly files: LandingFiles;
   private readonly deps: LandingDeps;
+  private readonly cutOff: CutOffLandings;
 
   constructor(deps: LandingDeps) {
     this.deps = deps;
+    this.files = new LandingFiles(deps);
+    this.cutOff = new CutOffLandings({ ...deps, files: this.files });
   }
 
   plan(task: Task, part: LandingPart, aim: LandingAim): Promise<PlannedLanding> {
@@ -143,7 +147,10 @@ export class Landing {
       if (record.state === 'undone') return { kind: 'undone', paths };
       const movedOn = await this.deps.modes.movedOn(record);
       if (movedOn !== undefined) return { kind: 'movedOn', ...movedOn };
-      const stale = await this.neither(record, record.state === 'landed' ? ['after'] : ['before', 'after']);
+      const stale = await this.files.neither(
+        record,
+        record.state === 'landed' ? ['after'] : ['before', 'after'],
+      );
       if (stale.length > 0) return { kind: 'stale', paths: stale };
       await this.deps.store.journal.save({ ...record, state: 'undoing' });
       try {
@@ -152,7 +159,7 @@ export class Landing {
         return strange.length > 0 ? { kind: 'stale', paths: strange } : { kind: 'undone', paths };
       } catch (error) {
         // All of it was put back: the Landing stands as before. Otherwise `finish` goes on.
-        const isWhole = (await this.neither(record, ['after'])).length === 0;
+        const isWhole = (await this.files.neither(record, ['after'])).length === 0;
         if (isWhole && (await this.deps.modes.movedOn(record)) === undefined)
           await this.deps.store.journal.save({ ...record, state: 'landed' });
         throw error;
@@ -165,7 +172,7 @@ export class Landing {
     const { modes } = this.deps;
     const held = await modes.back(record, this.directoryOf(record));
     if (held.length > 0) return held;
-    const strange = await this.write(record, 'after', 'before');
+    const strange = await this.files.write(record, { from: 'after', to: 'before' });
     if (strange.length > 0) await modes.forward(record, this.directoryOf(record));
     return strange;
   }
@@ -180,51 +187,9 @@ export class Landing {
     return (await this.deps.store.journal.load(id)).state === 'landed';
   }
 
-  /**
-   * Finishes a Landing whose process died while it wrote. Answers the paths that are neither as before nor as
-   * after (the user changed them meanwhile): those are left, and the Landing stays unfinished.
-   */
-  async finish(id: LandingId): Promise<{ state: LandingRecord['state']; strange: readonly string[] }> {
-    return this.deps.store.locks.withLock('landing', async () => {
-      const record = await this.loadIfKept(id);
-      if (record === undefined) return { state: 'undone', strange: [] };
-      if (record.state === 'landed' || record.state === 'undone') return { state: record.state, strange: [] };
-      await this.deps.merges.sweep(record.checkout, pathsOf(record));
-      await this.deps.modes.sweep(record, this.directoryOf(record));
-      const standing = await this.deps.modes.standing(record);
-      // The user went on with it: what stands is theirs, and nothing is left to write.
-      if (standing === 'neither' && (await this.deps.modes.isHeld(record))) {
-        await this.deps.store.journal.save({ ...record, state: 'landed' });
-        return { state: 'landed', strange: [] };
-      }
-      const strange = await this.neither(record, ['before', 'after']);
-      if (strange.length > 0) return { state: record.state, strange };
-      // The user went on without it: what was begun is taken back.
-      const isLanding = record.state === 'writing' && standing !== 'neither';
-      const changed = await this.bring(record, isLanding ? 'after' : 'before', standing);
-      if (changed.length > 0) return { state: record.state, strange: changed };
-      const state = isLanding ? 'landed' : 'undone';
-      await this.deps.store.journal.save({ ...record, state });
-      if (isLanding && standing === 'before') await this.deps.modes.landed(record);
-      return { state, strange: [] };
-    });
-  }
-
-  /** Everything to one side, whatever of it is there already. */
-  private async bring(
-    record: LandingRecord,
-    to: Side,
-    standing: Side | 'neither',
-  ): Promise<readonly string[]> {
-    const { modes } = this.deps;
-    const directory = this.directoryOf(record);
-    const strange = await this.write(record, to === 'after' ? 'before' : 'after', to);
-    if (strange.length > 0) return strange;
-    if (standing === 'neither') {
-      await modes.unstage(record, directory);
-      return [];
-    }
-    return to === 'after' ? modes.forward(record, directory) : modes.back(record, directory);
+  /** Finishes one whose process died while it wrote; see `CutOffLandings`. */
+  finish(id: LandingId): Promise<FinishedLanding> {
+    return this.cutOff.finish(id);
   }
 
   /** Answers the paths that are not as the preview saw them; then nothing was written. */
@@ -236,7 +201,7 @@ export class Landing {
     const stale = await this.deps.merges.stalePaths(record.checkout, preview.paths);
     if (stale.length > 0) return stale;
     await steps.journalled(record.id);
-    const strange = await this.write(record, 'before', 'after');
+    const strange = await this.files.write(record, { from: 'before', to: 'after' });
     const held = strange.length > 0 ? strange : await this.forwardOrBack(record);
     if (held.length === 0) await this.deps.store.journal.save({ ...record, state: 'landed' });
     return held;
@@ -246,11 +211,11 @@ export class Landing {
   private async forwardOrBack(record: LandingRecord): Promise<readonly string[]> {
     try {
       const held = await this.deps.modes.forward(record, this.directoryOf(record));
-      if (held.length > 0) await this.write(record, 'after', 'before');
+      if (held.length > 0) await this.files.write(record, { from: 'after', to: 'before' });
       return held;
     } catch (error) {
       await this.deps.modes.back(record, this.directoryOf(record));
-      await this.write(record, 'after', 'before');
+      await this.files.write(record, { from: 'after', to: 'before' });
       throw error;
     }
   }
@@ -258,7 +223,7 @@ export class Landing {
   /** Whether nothing of it stands anywhere. */
   private async isUnwritten(record: LandingRecord): Promise<boolean> {
     if (record.branch !== undefined && (await this.deps.modes.standing(record)) === 'after') return false;
-    return (await this.neither(record, ['before'])).length === 0;
+    return (await this.files.neither(record, ['before'])).length === 0;
   }
 
   private directoryOf(record: LandingRecord): string {
@@ -308,89 +273,6 @@ export class Landing {
       throw error;
     }
   }
-
-  /**
-   * Brings every path from one side to the other, each looked at once more right before its rename. A path
-   * that is neither, or a failure, takes back what this call wrote. Answers the paths that were neither.
-   */
-  async write(record: LandingRecord, from: Side, to: Side): Promise<readonly string[]> {
-    const written: number[] = [];
-    try {
-      for (const index of writingOrder(record, to)) {
-        const one = record.paths[index];
-        if (one === undefined) continue;
-        const now = await this.deps.merges.sideOf(record.checkout, one.path);
-        if (sameSide(now, one[to])) continue;
-        if (!sameSide(now, one[from])) {
-          await this.takeBack(record, written, from);
-          return [one.path];
-        }
-        await this.putAll(record, [index], to);
-        written.push(index);
-      }
-      await this.putFolders(record, to);
-      return [];
-    } catch (error) {
-      await this.takeBack(record, written, from);
-      throw error;
-    }
-  }
-
-  /** The side that stood before a Landing has its folders; of one that undoes another, that is the side after. */
-  private async putFolders({ checkout, undoes, folders = [] }: LandingRecord, to: Side): Promise<void> {
-    if ((undoes === undefined) === (to === 'before')) await this.deps.merges.putFolders(checkout, folders);
-  }
-
-  private async takeBack(record: LandingRecord, written: readonly number[], to: Side): Promise<void> {
-    await this.putAll(record, [...written].reverse(), to);
-    await this.putFolders(record, to);
-  }
-
-  /** A Landing that was dropped had written nothing. */
-  private async loadIfKept(id: LandingId): Promise<LandingRecord | undefined> {
-    try {
-      return await this.deps.store.journal.load(id);
-    } catch (error) {
-      if (error instanceof TributaryError && error.code === 'unknownId') return undefined;
-      throw error;
-    }
-  }
-
-  private async putAll(record: LandingRecord, indexes: readonly number[], side: Side): Promise<void> {
-    const { checkout, folders = [] } = record;
-    const { merges } = this.deps;
-    const directory = this.directoryOf(record);
-    for (const index of indexes) {
-      const one = record.paths[index];
-      if (one === undefined) continue;
-      // Before their files: a folder that is made again gets the mode it had.
-      if (side === 'before' && one.before.kind !== 'absent')
-        await merges.putFolders(
-          checkout,
-          folders.filter(({ path }) => one.path.startsWith(`${path}/`)),
-        );
-      await merges.putSide(checkout, one.path, one[side], `${directory}/${side}/${index}`);
-    }
-  }
-
-  /** The paths that stand as none of `sides` says. */
-  async neither(record: LandingRecord, sides: readonly Side[]): Promise<string[]> {
-    const strange: string[] = [];
-    for (const one of record.paths) {
-      const now = await this.deps.merges.sideOf(record.checkout, one.path);
-      if (!sides.some((side) => sameSide(now, one[side]))) strange.push(one.path);
-    }
-    return strange;
-  }
-}
-
-/** Removals first, deepest first: a file may give way to a folder of the same name, or the reverse. */
-function writingOrder(record: LandingRecord, to: Side): number[] {
-  const rank = (index: number): number => {
-    const one = record.paths[index];
-    return one !== undefined && one[to].kind === 'absent' ? -one.path.length : 1;
-  };
-  return record.paths.map((_, index) => index).sort((a, b) => rank(a) - rank(b));
 }
 
 function pathsOf(record: LandingRecord): string[] {

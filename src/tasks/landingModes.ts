@@ -57,6 +57,11 @@ export interface LandingModes {
   forward(record: LandingRecord, directory: string): Promise<readonly string[]>;
   /** Index, then branch, to where they were. As `forward`. */
   back(record: LandingRecord, directory: string): Promise<readonly string[]>;
+  /**
+   * As these two, of one that was cut off: what the user changed in the index since is left. Answers whether HEAD was
+   * still where it should be; if not, nothing was written.
+   */
+  settle(record: LandingRecord, directory: string, to: 'before' | 'after'): Promise<boolean>;
   /** Where the branch stands: on either side of the Landing, or on neither. */
   standing(record: LandingRecord): Promise<'before' | 'after' | 'neither'>;
   /** Where it stands on neither: whether the Landing's branch holds its commit, or HEAD what it wrote. */
@@ -149,6 +154,10 @@ export class GitLandingModes implements LandingModes {
     return this.bring(record, directory, 'before');
   }
 
+  async settle(record: LandingRecord, directory: string, to: 'before' | 'after'): Promise<boolean> {
+    return !(await this.bring(record, directory, to, true)).includes(movedHead);
+  }
+
   async standing({ checkout, branch }: LandingRecord): Promise<'before' | 'after' | 'neither'> {
     if (branch === undefined) return 'before';
     const { commit, ref } = await this.deps.branches.headOf(checkout);
@@ -170,7 +179,12 @@ export class GitLandingModes implements LandingModes {
 
   async unstage({ checkout, branch }: LandingRecord, directory: string): Promise<void> {
     if (branch !== undefined)
-      await this.deps.indexes.write(checkout, { changes: branch.index, to: 'before', directory });
+      await this.deps.indexes.write(checkout, {
+        changes: branch.index,
+        to: 'before',
+        directory,
+        leavesOthers: true,
+      });
   }
 
   async movedOn(record: LandingRecord): Promise<MovedOn | undefined> {
@@ -194,6 +208,7 @@ export class GitLandingModes implements LandingModes {
     record: LandingRecord,
     directory: string,
     to: 'before' | 'after',
+    leavesOthers = false,
   ): Promise<readonly string[]> {
     const { checkout, branch } = record;
     if (branch === undefined) return [];
@@ -201,13 +216,14 @@ export class GitLandingModes implements LandingModes {
     const other = to === 'before' ? 'after' : 'before';
     const standing = await this.standing(record);
     if (standing === 'neither') return [movedHead];
-    const strange = await indexes.write(checkout, { changes: branch.index, to, directory });
+    const request = { changes: branch.index, directory, leavesOthers };
+    const strange = await indexes.write(checkout, { ...request, to });
     if (strange.length > 0 || standing === to) return strange;
     const [from, target] = to === 'after' ? [branch.from, branch.to] : [branch.to, branch.from];
     const place = branch.ref === undefined ? {} : { ref: branch.ref };
     const why = to === 'after' ? `commit (tributary): ${record.mode ?? 'apply'}` : 'tributary: undo';
     if (await branches.move(checkout, { ...place, from, to: target, why })) return [];
-    await indexes.write(checkout, { changes: branch.index, to: other, directory });
+    await indexes.write(checkout, { ...request, to: other });
     return [movedHead];
   }
 }

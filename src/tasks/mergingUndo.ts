@@ -2,6 +2,7 @@ import type { Merges, StagedUndo } from '../git/merges';
 import type { LandingId } from '../model/ids';
 import type { Conflict, LandingRecord } from '../model/landing';
 import type { Store } from '../store/store';
+import type { FinishedLanding } from './cutOffLandings';
 import type { Landing, LandingSteps } from './landing';
 
 export interface MergingUndoDeps {
@@ -76,18 +77,15 @@ export class MergingUndo {
     });
   }
 
-  /** Goes on after a kill; `landed`: it had not begun, so the Landing stands. */
-  async finish(
-    id: LandingId,
-    by: LandingId,
-  ): Promise<{ state: LandingRecord['state']; strange: readonly string[] }> {
+  /** Goes on after a kill; `landed`: it had not begun, or was taken back, so the Landing stands. */
+  async finish(id: LandingId, by: LandingId): Promise<FinishedLanding> {
     const { landing, store } = this.deps;
-    const finished = await landing.finish(by);
-    if (finished.strange.length > 0) return finished;
-    if (finished.state !== 'landed') return { state: 'landed', strange: [] };
+    const { state, left } = await landing.finish(by);
+    if (state === 'undone') return { state: 'landed', left };
+    if (state !== 'landed') return { state, left };
     const landed = await store.journal.load(id);
     await store.journal.save({ ...landed, state: 'undone' });
-    return { state: 'undone', strange: [] };
+    return { state: 'undone', left };
   }
 
   private async staged(landed: LandingRecord, by: LandingId): Promise<StagedUndo> {
@@ -129,11 +127,11 @@ export class MergingUndo {
     try {
       await store.journal.save(record);
       await steps.journalled(record.id);
-      const strange = await landing.write(record, 'before', 'after');
+      const strange = await landing.files.write(record, { from: 'before', to: 'after' });
       if (strange.length > 0) await drop();
       return strange;
     } catch (error) {
-      if ((await landing.neither(record, ['before'])).length === 0) await drop();
+      if ((await landing.files.neither(record, ['before'])).length === 0) await drop();
       throw error;
     }
   }

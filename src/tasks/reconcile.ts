@@ -1,6 +1,7 @@
 import { messageOf, toTributaryError } from '../base/errors';
 import type { Logger } from '../base/logger';
 import type { ContentDrivers } from '../git/contentDrivers';
+import { type CutOff, cutOffText } from '../model/cutOff';
 import type { Run } from '../model/run';
 import type { Task } from '../model/task';
 import { afterWaiting, noWaits } from '../model/transcript';
@@ -180,23 +181,23 @@ async function noteInTranscript(deps: ReconcileDeps, run: Run, task: Task): Prom
 }
 
 async function finishEnding(deps: ReconcileDeps, task: Task, problems: StoreProblem[]): Promise<Task> {
-  const strange = await finished(deps, task);
-  if (strange.length > 0) {
+  const cutOff = await finished(deps, task);
+  if (cutOff !== undefined)
     problems.push({
       path: deps.store.directory,
       code: 'corruptFile',
-      message: `accepting ${task.slug} was cut off, and these files changed since: ${strange.join(', ')}. Put them right, then run any command again.`,
+      message: cutOffText(task.slug, cutOff),
+      taskId: task.id,
     });
-  }
   return deps.store.tasks.load(task.id);
 }
 
 /** Another process that is in the middle of the ending holds the lock: it will finish by itself. */
-async function finished(deps: ReconcileDeps, task: Task): Promise<readonly string[]> {
+async function finished(deps: ReconcileDeps, task: Task): Promise<CutOff | undefined> {
   try {
     return await deps.endings.finish(task);
   } catch (error) {
-    if (toTributaryError(error).code === 'lockTimeout') return [];
+    if (toTributaryError(error).code === 'lockTimeout') return undefined;
     throw error;
   }
 }

@@ -21,6 +21,7 @@ export function plainModes(merges: Merges): LandingModes {
     keep: async () => undefined,
     forward: async () => [],
     back: async () => [],
+    settle: async () => true,
     standing: async () => 'before',
     isHeld: async () => false,
     unstage: async () => undefined,

@@ -83,4 +83,46 @@ describe('a Landing that was cut off before the user went on', () => {
     assert.equal(now?.pending, undefined);
     assert.equal(now?.landings.length, 1);
   });
+
+  it('comes to its end where they staged something else of its files: what they staged is left', async () => {
+    const task = await landedPart();
+    const from = (await site.repo.git('rev-parse', 'HEAD~1')).trim();
+    await site.repo.git('reset', '-q', '--soft', from);
+    await cutOff(task, 'writing', { landings: [] });
+    await site.repo.write('a.txt', 'mine\n');
+    await site.repo.git('add', 'a.txt');
+    const { tasks, problems } = await site.core.tasks.list();
+    const now = tasks.find(({ id }) => id === task.id);
+    assert.deepEqual(now?.pending, undefined);
+    assert.deepEqual([now?.cutOff?.paths, now?.cutOff?.stands], [['a.txt'], false]);
+    assert.equal(problems.length, 1);
+    assert.match(problems[0]?.message ?? '', /a\.txt.*tributary accept/);
+    assert.equal(await site.repo.git('show', ':a.txt'), 'mine\n');
+    assert.equal((await site.repo.git('rev-parse', 'HEAD')).trim(), from);
+  });
+
+  it('an undo by a merge comes to its end where they edited a file while it was cut off', async () => {
+    const task = await site.task("sed -i '1s/.*/first, changed/' a.txt && echo new > new.txt");
+    assert.equal((await site.core.tasks.accept(task.id, {})).kind, 'landed');
+    await site.repo.write('a.txt', `${await site.repo.read('a.txt')}mine\n`);
+    const landed = await site.core.tasks.find(task.id);
+    assert.equal((await site.core.tasks.undo(task.id, { merge: true })).kind, 'undone');
+    const journal = join(site.repo.root, '.git/tributary/journal');
+    const [first = '', second = ''] = (await readdir(journal)).sort();
+    await change(join(journal, first, 'landing.json'), { state: 'landed' });
+    await change(join(journal, second, 'landing.json'), { state: 'writing' });
+    const pending = { to: 'open', at: new Date().toISOString(), landingId: first, undoneBy: second };
+    const { landings, state } = landed.task;
+    await change(join(site.repo.root, '.git/tributary/tasks', task.id, 'task.json'), {
+      landings,
+      state,
+      pending,
+    });
+    await site.repo.write('a.txt', 'something else\n');
+    const { tasks } = await site.core.tasks.list();
+    const now = tasks.find(({ id }) => id === task.id);
+    assert.equal(now?.pending, undefined);
+    assert.deepEqual(now?.cutOff?.paths, ['a.txt']);
+    assert.equal(await site.repo.read('a.txt'), 'something else\n');
+  });
 });

@@ -1,6 +1,7 @@
 import { toTributaryError } from '../../base/errors';
 import { alarmHeadline, alarmLines } from '../../model/alarm';
 import type { FileChange } from '../../model/changes';
+import { cutOffText } from '../../model/cutOff';
 import type { LandedPart } from '../../model/landing';
 import { baseText } from '../../model/packet';
 import { plainLine, plainText } from '../../model/plainText';
@@ -26,6 +27,7 @@ export const show: VerbRunner<TargetCommand> = async ({ target, dismissesAlarms 
   const parts = [
     taskText(task, context.paint),
     alarmText(task, context.paint),
+    task.cutOff === undefined ? '' : `${plainLine(cutOffText(task.slug, task.cutOff))}\n`,
     section('Set-up', task.setup === undefined ? [] : setupRows(task.setup), context.paint),
     run === undefined ? '' : answerText(run, context.paint),
     files === undefined ? '' : section('Files', files.map(fileText), context.paint),

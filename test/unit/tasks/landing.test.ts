@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { TributaryError } from '../../../src/base/errors';
 import type { MergePreview, Merges } from '../../../src/git/merges';
 import { type LandingId, makeLandingId } from '../../../src/model/ids';
 import type { LandedSide, LandingRecord } from '../../../src/model/landing';
@@ -17,6 +18,8 @@ class MemoryCheckout {
   readonly journal = new Map<string, LandingRecord>();
   failAtPut = -1;
   userWritesAtPut = -1;
+  /** Where no file can be put. */
+  takenPath: string | undefined;
   private puts = 0;
   private readonly changes: ReadonlyArray<{ path: string; before: LandedSide; after: LandedSide }>;
 
@@ -48,6 +51,7 @@ class MemoryCheckout {
       putFolders: async () => undefined,
       stageUndo: () => assert.fail('not asked here'),
       putSide: async (_checkout, path, side) => {
+        if (path === this.takenPath) throw new TributaryError('stale', 'a folder with files stands there');
         const index = this.puts;
         this.puts += 1;
         if (index === this.failAtPut) throw new Error('disk full');
@@ -170,28 +174,83 @@ describe('Landing', () => {
     assert.deepEqual(checkout.files.get('a'), file('edited since'));
   });
 
+  /** Begun and killed once it was journalled; then as many of `changes`, in their order, as `written` are put there. */
+  async function killed(
+    changes: ReadonlyArray<{ path: string; before: LandedSide; after: LandedSide }>,
+    written: number,
+  ): Promise<{ checkout: MemoryCheckout; landing: Landing; id: LandingId }> {
+    const checkout = new MemoryCheckout(changes);
+    const landing = checkout.landing();
+    const id = await new Promise<LandingId>((resolve) => {
+      const journalled = (landingId: LandingId): Promise<void> => {
+        resolve(landingId);
+        return never();
+      };
+      landing
+        .land(task, part, plainAim, { steps: { ...ignore, journalled } })
+        .catch(() => assert.fail('it never ends'));
+    });
+    for (const one of changes.slice(0, written)) checkout.files.set(one.path, one.after);
+    return { checkout, landing, id };
+  }
+  const three = ['a', 'b', 'c'].map((path) => ({ path, before: file('old'), after: file('new') }));
+  const contents = ({ files }: MemoryCheckout): string[] =>
+    ['a', 'b', 'c'].map((path) => {
+      const side = files.get(path);
+      return side?.kind === 'file' ? side.sha256 : 'absent';
+    });
+
   it('finishes a landing whose process died between two writes', async () => {
-    const changes = ['a', 'b', 'c'].map((path) => ({ path, before: file('old'), after: file('new') }));
     for (const written of [0, 1, 2, 3]) {
-      const checkout = new MemoryCheckout(changes);
-      const landing = checkout.landing();
-      let id: LandingId | undefined;
-      await new Promise<void>((resolve) => {
-        const journalled = (landingId: LandingId): Promise<void> => {
-          id = landingId;
-          resolve();
-          return never();
-        };
-        landing
-          .land(task, part, plainAim, { steps: { ...ignore, journalled } })
-          .catch(() => assert.fail('it never ends'));
-      });
-      for (const one of changes.slice(0, written)) checkout.files.set(one.path, one.after);
-      assert.ok(id !== undefined);
-      assert.deepEqual(await landing.finish(id), { state: 'landed', strange: [] });
-      assert.ok(
-        changes.every((one) => JSON.stringify(checkout.files.get(one.path)) === JSON.stringify(one.after)),
-      );
+      const { checkout, landing, id } = await killed(three, written);
+      assert.deepEqual(await landing.finish(id), { state: 'landed', left: [] });
+      assert.deepEqual(contents(checkout), ['new', 'new', 'new']);
     }
+  });
+
+  for (const [title, written, edited, state, stands] of [
+    ['goes on where what the user edited meanwhile had been written', 2, 'a', 'landed', 'new'],
+    ['goes back where what the user edited meanwhile had not been written', 1, 'c', 'undone', 'old'],
+    ['goes back where nobody can tell whether it had', 2, 'b', 'undone', 'old'],
+  ] as const)
+    it(`${title}; the edit stands, and a second look tells the same`, async () => {
+      const { checkout, landing, id } = await killed(three, written);
+      checkout.files.set(edited, file('edited'));
+      for (let look = 1; look <= 2; look += 1) {
+        assert.deepEqual(await landing.finish(id), { state, left: [edited] });
+        assert.deepEqual(
+          contents(checkout),
+          three.map(({ path }) => (path === edited ? 'edited' : stands)),
+        );
+      }
+    });
+
+  it('of an undo that was cut off, what the user edited before it was put back leaves the Landing standing', async () => {
+    const { checkout, landing, id } = await killed(three, 3);
+    await landing.finish(id);
+    const record = checkout.journal.get(id) ?? assert.fail('no record');
+    checkout.journal.set(id, { ...record, state: 'undoing' });
+    checkout.files.set('a', file('old'));
+    checkout.files.set('c', file('edited'));
+    assert.deepEqual(await landing.finish(id), { state: 'landed', left: ['c'] });
+    assert.deepEqual(contents(checkout), ['new', 'new', 'edited']);
+  });
+
+  it('of an undo that was cut off, what the user edited after it was put back keeps nothing from being undone', async () => {
+    const { checkout, landing, id } = await killed(three, 3);
+    await landing.finish(id);
+    const record = checkout.journal.get(id) ?? assert.fail('no record');
+    checkout.journal.set(id, { ...record, state: 'undoing' });
+    checkout.files.set('a', file('edited'));
+    checkout.files.set('b', file('old'));
+    assert.deepEqual(await landing.finish(id), { state: 'undone', left: ['a'] });
+    assert.deepEqual(contents(checkout), ['edited', 'old', 'old']);
+  });
+
+  it('finishes one where the user put something into the place of a file while it goes on', async () => {
+    const { checkout, landing, id } = await killed(three, 1);
+    checkout.takenPath = 'c';
+    assert.deepEqual(await landing.finish(id), { state: 'undone', left: ['c'] });
+    assert.deepEqual(contents(checkout), ['old', 'old', 'old']);
   });
 });
