@@ -160,7 +160,7 @@ export class MainRoad {
     // A row that is drawn anew under a pointer at rest shows its buttons at the next move only.
     for (let isOver = false; !isOver; isOver = await button.isVisible()) {
       if (Date.now() > deadline)
-        throw new Error(`the row shows no button ${title}: ${await row.innerText()}`);
+        throw new Error(`the row shows no button ${title}: ${await row.textContent()}`);
       await row.hover({ position: { x: 20, y: 5 } });
       await row.hover({ position: { x: 40, y: 10 } });
     }
