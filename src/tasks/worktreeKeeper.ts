@@ -235,8 +235,7 @@ export class WorktreeKeeper {
         await this.settleFiles(task, known);
         return this.release(task);
       case 'creating':
-        await this.takeAway(task);
-        await this.record(task, 'failed');
+        await this.record(task, (await this.couldTakeBack(task)) ? 'failed' : 'missing');
         return this.deps.records.report(task, {
           type: 'worktree.create.failed',
           code: 'interrupted',
@@ -246,6 +245,17 @@ export class WorktreeKeeper {
         await this.remove(task);
         return;
       default:
+    }
+  }
+
+  /** `false`: what stands there now is not the half-made one, such as a folder that git has forgotten; it is left. */
+  private async couldTakeBack(task: TaskWithWorktree): Promise<boolean> {
+    try {
+      await this.takeAway(task);
+      return true;
+    } catch (error) {
+      if (toTributaryError(error).code !== 'worktreeFailed') throw error;
+      return false;
     }
   }
 

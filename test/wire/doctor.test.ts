@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, mkdir, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Core } from '../../src/composeCore';
@@ -97,6 +97,26 @@ describe('the doctor', () => {
     );
     assert.deepEqual(await fingerprint(repo.root), { ...user, refs: (await fingerprint(repo.root))['refs'] });
     assert.equal((await again.tasks.accept(pruned.id)).kind, 'landed');
+  });
+
+  it('mends one that git has forgotten and in whose place a killed process was about to make it anew', async () => {
+    const core = await cores.open(repo.root);
+    const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+    const folder = worktreeOf(task);
+    await writeFile(join(folder, 'later.txt'), 'by hand');
+    await rename(folder, `${folder}-away`);
+    await repo.git('worktree', 'prune');
+    await rename(`${folder}-away`, folder);
+    const index = join(repo.root, '.git', 'tributary', 'worktrees', 'index.json');
+    const text = await readFile(index, 'utf8');
+    assert.match(text, /"state": ?"ready"/);
+    await writeFile(index, text.replace(/"state": ?"ready"/, '"state":"creating"'));
+    const again = await cores.open(repo.root);
+    assert.deepEqual((await again.tasks.list()).problems, []);
+    assert.deepEqual(ailing(await mended(again)), ['forgotten']);
+    assert.equal(await readFile(join(folder, 'later.txt'), 'utf8'), 'by hand');
+    assert.equal((await again.tasks.accept(task.id)).kind, 'landed');
+    assert.equal(await repo.read('later.txt'), 'by hand');
   });
 
   it('registers a folder again that git has forgotten, with all that lies in it', async () => {
