@@ -1,13 +1,15 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Core } from '../../../src/composeCore';
 import type { Task } from '../../../src/model/task';
 import { age } from '../../wire/support/board';
+import type { TempRepo } from '../support/tempRepo';
 import type { Made } from './made';
 import { blobsBelow } from './witness';
 
-/** Somebody edits files of a Worktree, or deletes it. */
+/** Somebody edits files of a Worktree, deletes it, or lets git forget it while it is away. */
 export async function byHand(
+  repo: TempRepo,
   made: Made,
   { path, seed, name }: { path: string | undefined; seed: number; name: string },
 ): Promise<void> {
@@ -16,6 +18,11 @@ export async function byHand(
   if (seed % 8 === 0) {
     await rm(path, { recursive: true });
     return made.forgetLost();
+  }
+  if (seed % 8 === 1) {
+    await rename(path, `${path}-away`);
+    await repo.git('worktree', 'prune');
+    return rename(`${path}-away`, path);
   }
   await made.overwritten(path, 'a.txt');
   await writeFile(join(path, `hand-${name}.txt`), `by hand, ${name}\n`);

@@ -89,7 +89,7 @@ class World {
         for (const one of this.landed) one.isNewest = false;
         return;
       case 'hand':
-        return byHand(this.made, {
+        return byHand(this.repo, this.made, {
           path: this.taskAt(step.task)?.worktreePath,
           seed: step.seed,
           name,
