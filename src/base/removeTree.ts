@@ -13,6 +13,25 @@ export async function removeTree(folder: string): Promise<void> {
   }
 }
 
+/** Deletes what lies in a folder, but for one name at its top; as `removeTree`. Names need not be UTF-8. */
+export async function emptyFolder(folder: string, keptName: string): Promise<void> {
+  try {
+    await removeNames(folder, keptName);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    await openFolders(folder);
+    await removeNames(folder, keptName);
+  }
+}
+
+async function removeNames(folder: string, keptName: string): Promise<void> {
+  for (const name of await readdir(folder, { encoding: 'buffer' })) {
+    if (name.toString('latin1') === keptName) continue;
+    const path = Buffer.concat([Buffer.from(`${folder}/`), name]);
+    await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
 /** Makes folders writable; links are not followed, files are left. */
 export async function openFolders(folder: string): Promise<void> {
   await chmod(folder, 0o700);

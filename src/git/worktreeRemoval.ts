@@ -2,7 +2,7 @@ import { lstat, mkdir, readdir, readFile, realpath, rename, rmdir } from 'node:f
 import { basename, dirname, join } from 'node:path';
 import { throwIfCancelled } from '../base/async';
 import { TributaryError } from '../base/errors';
-import { removeTree } from '../base/removeTree';
+import { emptyFolder, removeTree } from '../base/removeTree';
 import {
   adminDirectoryBehind,
   type Checkout,
@@ -63,7 +63,7 @@ export interface TrashWorktree {
 
 /**
  * Removes a worktree so that a crash at any point is finished by calling it again: the folder is renamed away,
- * emptied of what no Snapshot holds, let go of by git, and only then deleted.
+ * what no Snapshot holds is set aside, the rest deleted, and then git lets go of it.
  */
 export async function removeWorktree(
   deps: RemovalDeps,
@@ -92,6 +92,9 @@ export async function removeWorktree(
     // Its registration may have been pruned meanwhile; then nothing tells what the kept commit holds of it.
     if (gitDir === undefined) await setAsideWhole(trash, aside);
     else await setAside(deps, { workTree: trash, gitDir, commonDir: facts.commonDir }, { ...request, aside });
+    // While git still knows what was recorded of it: a deletion that is cut off goes on with what is left. Its `.git`
+    // says until the end whose it is.
+    await emptyFolder(trash, '.git');
   }
   await deps.withGitLock(async () => {
     const { keptCommit } = request;
@@ -111,7 +114,7 @@ export async function putInTrash(
   trash: string,
 ): Promise<void> {
   const { path } = request;
-  const hasTrash = await exists(trash);
+  const hasTrash = (await exists(trash)) && !(await removedEmpty(trash));
   if (hasTrash && !(await belongsTo(facts, trash))) throw refused(trash, 'it is in the way and not ours');
   if (!(await exists(path)) || (await removedBare(facts, request))) return;
   await proveRemovable(facts, request);
@@ -123,6 +126,11 @@ export async function putInTrash(
 async function removedBare(facts: RepositoryFacts, { path, root }: TrashWorktree): Promise<boolean> {
   if (![...defaultRoots(facts), root].includes(dirname(path))) return false;
   if ((await findAdminDirectory(facts.commonDir, path)) !== undefined) return false;
+  return removedEmpty(path);
+}
+
+/** An empty folder holds nothing of anybody's. */
+async function removedEmpty(path: string): Promise<boolean> {
   if (!(await lstat(path)).isDirectory()) return false;
   return rmdir(path).then(
     () => true,
