@@ -100,7 +100,7 @@ describe('a Landing', () => {
         );
         assert.ok(outcome.kind === 'landed', JSON.stringify(outcome));
         assert.equal(plain(await listing(repo.root)), plain(await listing(path)));
-        assert.deepEqual(await landing.finish(outcome.id), { state: 'landed', strange: [] });
+        assert.deepEqual(await landing.finish(outcome.id), { state: 'landed', left: [] });
         assert.equal((await landing.undo(outcome.id)).kind, 'undone');
         assert.deepEqual(await fingerprint(repo.root), before);
       } finally {
