@@ -27,7 +27,7 @@ import {
   verdictIcon,
   verdictText,
 } from './taskWords';
-import { alarmHead, alarmLines, alarmsText, conflictsText, warningMark } from './warningWords';
+import { alarmHead, alarmLines, alarmsText, conflictsText, cutOffText, warningMark } from './warningWords';
 
 /** Of a side bar as wide as the editor makes it, half is left for what goes on. */
 const labelLength = 24;
@@ -214,6 +214,7 @@ export function taskTooltip(
     ),
     ...conflicts.map((conflict) => [vscode.l10n.t('Conflict'), conflict] as const),
     [vscode.l10n.t('State'), statusText(status)],
+    [vscode.l10n.t('Cut off'), task.cutOff && cutOffText(task.cutOff)],
     [vscode.l10n.t('Agent'), task.agent],
     [vscode.l10n.t('Base'), `${baseName(base)} (${base.commit.slice(0, 10)})${behind}`],
     [vscode.l10n.t('Branch'), task.branch?.replace(/^refs\/heads\//, '')],

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Alarm, DriftChange } from '../model/alarm';
+import type { CutOff } from '../model/cutOff';
 import type { TaskId } from '../model/ids';
 import type { Overlap } from '../model/overlap';
 import { visibleName } from './plainWords';
@@ -94,4 +95,17 @@ export function warningMark(alarms: string | undefined, conflicts: string | unde
   if (alarms !== undefined)
     return { badge: conflicts === undefined ? '!' : '!C', tooltip, colour: 'list.errorForeground' };
   return conflicts === undefined ? undefined : { badge: 'C', tooltip, colour: 'list.warningForeground' };
+}
+
+/** What became of an accept or undo that was cut off while its files were edited. */
+export function cutOffText({ verb, stands, paths }: CutOff): string {
+  const files = paths.join(', ');
+  const began =
+    verb === 'accept'
+      ? vscode.l10n.t('Accepting was cut off, and these files were edited meanwhile and left so: {0}.', files)
+      : vscode.l10n.t('Undoing was cut off, and these files were edited meanwhile and left so: {0}.', files);
+  const rest = stands
+    ? vscode.l10n.t('All else is as accepted.')
+    : vscode.l10n.t('All else is as before it was accepted.');
+  return `${began} ${rest}`;
 }
