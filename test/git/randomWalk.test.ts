@@ -64,6 +64,10 @@ describe('a random walk of user, agents and product, with kills, full disks and 
         ...(path === undefined ? {} : { path }),
       });
       assert.deepEqual(server.refusals, []);
+    } catch (error) {
+      // At once: mocha tells at the end of the whole walk.
+      if (isLong) console.log(`      seed ${one}: ${String(error)}\n${String((error as Error).cause ?? '')}`);
+      throw error;
     } finally {
       await server.close();
     }
