@@ -19,3 +19,6 @@ export type ProductVerb = (typeof productVerbs)[number];
 
 /** Those that are about no Task in particular. */
 export const boardVerbs: readonly ProductVerb[] = ['start', 'sweep', 'doctor'];
+
+/** Those in which an agent works. */
+export const runVerbs: readonly ProductVerb[] = ['start', 'followUp', 'resume'];

@@ -14,7 +14,7 @@ import { type Came, modeOf, openCore, perform } from './perform';
 import type { StepProcesses } from './processes';
 import type { ProductStep, Step } from './steps';
 import { actAsUser } from './user';
-import { boardVerbs, type ProductVerb } from './verbs';
+import { boardVerbs, type ProductVerb, runVerbs } from './verbs';
 import { assertWhole } from './whole';
 import { type UsersState, usersState, worktreeFiles } from './witness';
 
@@ -210,7 +210,9 @@ class World {
       await this.compareLandings(task, was, parts);
       if (task.expiredAt !== undefined) this.made.mayGo(task.worktreePath ?? task.id);
       const listing = parts.stood.get(task.id);
-      if (was?.state === 'open' && task.state !== 'open' && listing !== undefined)
+      // One that ended by itself did so after its agent's last change.
+      const isByUser = !runVerbs.includes(parts.step.verb);
+      if (was?.state === 'open' && task.state !== 'open' && listing !== undefined && isByUser)
         this.ended.set(task.id, listing);
       if (was !== undefined && was.state !== 'open' && task.state === 'open')
         await this.cameBack(task, parts.step, parts.said);
