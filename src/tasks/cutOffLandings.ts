@@ -19,6 +19,7 @@ export interface FinishedLanding {
   readonly state: LandingRecord['state'];
   /** Files that its user edited meanwhile, left as they stand. */
   readonly left: readonly string[];
+  readonly isCommitted?: true;
 }
 
 /**
@@ -38,7 +39,7 @@ export class CutOffLandings {
       const record = await this.loadIfKept(id);
       if (record === undefined) return { state: 'undone', left: [] };
       const { state, left = [] } = record;
-      if (state === 'landed' || state === 'undone') return { state, left };
+      if (state === 'landed' || state === 'undone') return finishedAs(record, state, left);
       await this.deps.merges.sweep(record.checkout, pathsOf(record));
       await this.deps.modes.sweep(record, this.deps.store.journal.directory(id));
       return this.end(record);
@@ -108,7 +109,7 @@ export class CutOffLandings {
       state,
       ...(left.length === 0 ? {} : { left: [...left] }),
     });
-    return { state, left };
+    return finishedAs(record, state, left);
   }
 
   /** A Landing that was dropped had written nothing. */
@@ -120,6 +121,14 @@ export class CutOffLandings {
       throw error;
     }
   }
+}
+
+function finishedAs(
+  { branch }: LandingRecord,
+  state: LandingRecord['state'],
+  left: readonly string[],
+): FinishedLanding {
+  return { state, left, ...(branch === undefined ? {} : { isCommitted: true }) };
 }
 
 function pathsOf(record: LandingRecord): string[] {

@@ -276,9 +276,10 @@ export class Endings {
 
   private async finishLanding(task: Task, pending: PendingEnding): Promise<CutOff | undefined> {
     if (pending.landingId === undefined) return undefined;
-    const { state, left } = await this.deps.landing.finish(pending.landingId);
+    const finished = await this.deps.landing.finish(pending.landingId);
+    const { state } = finished;
     if (isUnfinished(state)) return undefined;
-    const cutOff = await this.noteLeft(task, 'accept', { state, left });
+    const cutOff = await this.noteLeft(task, 'accept', finished);
     if (state === 'undone') await this.deps.records.change(task.id, atRest);
     else await this.landed({ ...task, pending });
     return cutOff;
@@ -288,11 +289,12 @@ export class Endings {
   private async noteLeft(
     task: Task,
     verb: CutOff['verb'],
-    { state, left }: FinishedLanding,
+    { state, left, isCommitted }: FinishedLanding,
   ): Promise<CutOff | undefined> {
     if (left.length === 0) return undefined;
     const { records } = this.deps;
-    const cutOff = { at: records.now(), verb, stands: state === 'landed', paths: [...left] };
+    const stands = state === 'landed';
+    const cutOff = { at: records.now(), verb, stands, ...(isCommitted && { isCommitted }), paths: [...left] };
     await records.change(task.id, ({ pending, ...now }) => ({
       ...now,
       ...(pending === undefined ? {} : { pending: { ...pending, cutOff } }),
@@ -361,11 +363,12 @@ export class Endings {
       return undefined;
     }
     const { records, landing, mergingUndo } = this.deps;
-    const { state, left } = await (undoneBy === undefined
+    const finished = await (undoneBy === undefined
       ? landing.finish(landingId)
       : mergingUndo.finish(landingId, undoneBy));
+    const { state } = finished;
     if (isUnfinished(state)) return undefined;
-    const cutOff = await this.noteLeft(task, 'undo', { state, left });
+    const cutOff = await this.noteLeft(task, 'undo', finished);
     // Cut off before its first write, or taken back around what was edited: it never was.
     if (state === 'landed') await records.change(task.id, atRest);
     else await this.reopenUndone(await this.markUndone(task.id, landingId, undoneBy));
