@@ -139,14 +139,22 @@ export class Landing {
     return this.deps.modes.ready(checkoutOf(task), planned, aim);
   }
 
-  /** Takes a Landing back byte for byte; `stale` when the user changed one of its files since. */
+  /**
+   * Takes a Landing back byte for byte; `stale` when the user changed one of its files since. One whose commits the
+   * user took back by commits, or left, is over: nothing is written, and no path is answered.
+   */
   async undo(id: LandingId): Promise<LandUndone> {
     return this.deps.store.locks.withLock('landing', async () => {
       const record = await this.deps.store.journal.load(id);
       const paths = pathsOf(record);
       if (record.state === 'undone') return { kind: 'undone', paths };
       const movedOn = await this.deps.modes.movedOn(record);
-      if (movedOn !== undefined) return { kind: 'movedOn', ...movedOn };
+      if (movedOn !== undefined) {
+        const isThere = movedOn.why === 'elsewhere' || !(await this.deps.modes.isTakenBack(record));
+        if (isThere) return { kind: 'movedOn', ...movedOn };
+        await this.deps.store.journal.save({ ...record, state: 'undone' });
+        return { kind: 'undone', paths: [] };
+      }
       const stale = await this.files.neither(
         record,
         record.state === 'landed' ? ['after'] : ['before', 'after'],

@@ -43,6 +43,8 @@ export type MovedOn = {
   readonly ref?: string;
   /** `onTop`: commits came after it; `elsewhere`: another branch is checked out; `gone`: the branch lost it. */
   readonly why: 'onTop' | 'elsewhere' | 'gone';
+  /** What `git revert` is to be told for all of its commits. */
+  readonly revert: readonly string[];
 };
 
 /** Everything by which the modes of a Landing differ: commits, index and branch. Files are `Landing`'s. */
@@ -70,6 +72,8 @@ export interface LandingModes {
   unstage(record: LandingRecord, directory: string): Promise<void>;
   /** Why it stands on neither side. */
   movedOn(record: LandingRecord): Promise<MovedOn | undefined>;
+  /** Whether the user took its commits back: HEAD has at all of its paths what it had before. */
+  isTakenBack(record: LandingRecord): Promise<boolean>;
   /** Clears up after a killed `forward` or `back`. */
   sweep(record: LandingRecord, directory: string): Promise<void>;
   /** The user's `post-commit`; called once, after the Landing stands. */
@@ -177,6 +181,15 @@ export class GitLandingModes implements LandingModes {
     );
   }
 
+  async isTakenBack({ checkout, branch, paths }: LandingRecord): Promise<boolean> {
+    if (branch === undefined) return false;
+    return this.deps.branches.holdsFiles(
+      checkout,
+      branch.from,
+      paths.map(({ path }) => path),
+    );
+  }
+
   async unstage({ checkout, branch }: LandingRecord, directory: string): Promise<void> {
     if (branch !== undefined)
       await this.deps.indexes.write(checkout, {
@@ -191,7 +204,8 @@ export class GitLandingModes implements LandingModes {
     const { branch, checkout } = record;
     if (branch === undefined || (await this.standing(record)) === 'after') return undefined;
     const { ref } = await this.deps.branches.headOf(checkout);
-    const common = { commit: branch.to, ...(branch.ref === undefined ? {} : { ref: branch.ref }) };
+    const place = branch.ref === undefined ? {} : { ref: branch.ref };
+    const common = { commit: branch.to, ...place, revert: revertArguments(record.mode, branch) };
     if (await this.deps.branches.holds(checkout, branch.to)) return { ...common, why: 'onTop' };
     return { ...common, why: ref === branch.ref ? 'gone' : 'elsewhere' };
   }
@@ -263,4 +277,9 @@ export function unseenPaths(now: MergePreview['paths'], seen: MergePreview['path
 export function expectNotKept(mode: LandingMode): LandingAim['mode'] {
   if (mode !== 'keepBranch') return mode;
   throw new TributaryError('internal', 'a branch that is kept lands nowhere');
+}
+
+function revertArguments(mode: LandingRecord['mode'], { from, to }: LandedBranch): readonly string[] {
+  if (mode === 'merge') return ['-m', '1', to];
+  return mode === 'rebase' ? [`${from}..${to}`] : [to];
 }

@@ -103,6 +103,10 @@ export class Restoring {
     }
     const run = task.runs.findIndex((one) => one.id === point.run);
     if (run === -1) throw noSuch(`task ${task.slug} has no run ${point.run}`, point.run);
+    const turns = recorded.flatMap(({ at }) => (at?.runId === point.run ? [at.turn] : []));
+    const last = Math.max(task.runs[run]?.usage.requests ?? 0, ...turns);
+    if (point.turn > last)
+      throw noSuch(`run ${point.run} has no turn ${point.turn}; its last is ${last}`, point.run);
     const isBefore = ({ at }: RecordedSnapshot): boolean => {
       if (at === undefined) return false;
       if (at.runId === point.run) return at.turn > 0 && at.turn <= point.turn;

@@ -26,6 +26,7 @@ export function plainModes(merges: Merges): LandingModes {
     isHeld: async () => false,
     unstage: async () => undefined,
     movedOn: async () => undefined,
+    isTakenBack: async () => false,
     sweep: async () => undefined,
     landed: async () => undefined,
   };

@@ -44,6 +44,7 @@ describe('housekeeping', () => {
         ],
       );
       await worktreeOf(task).write('three.txt', 'by hand');
+      await assert.rejects(core.tasks.restoreTo(task.id, { run, turn: 9 }), /has no turn 9; its last is 3/);
       const back = await core.tasks.restoreTo(task.id, { run, turn: 1 });
       assert.deepEqual([back.to, back.before, back.removed.toSorted()], [1, 3, ['three.txt', 'two.txt']]);
       assert.deepEqual((await readdir(worktreeOf(task).root)).sort(), [

@@ -241,6 +241,41 @@ describe('a Landing that makes commits', () => {
     assert.equal((await site.core.tasks.find(task.id)).task.state, 'accepted');
   });
 
+  for (const mode of ['commit', 'merge', 'rebase'] as const)
+    it(`${mode}: undo names a git revert that works, and once that is done it opens the Task and writes nothing`, async () => {
+      const task = await site.task(`${change} && git add -A && ${asAgent} -m own && echo more > more.txt`);
+      const before = await site.repo.read('a.txt');
+      await landed(task, mode);
+      await site.repo.write('b.txt', 'later\n');
+      await site.repo.commitAll('later');
+      const outcome = await site.core.tasks.undo(task.id);
+      assert.ok(outcome.kind === 'movedOn');
+      await git('revert', '--no-edit', ...outcome.revert);
+      assert.equal(await site.repo.read('a.txt'), before);
+      const reverted = await userSide();
+      const again = await site.core.tasks.undo(task.id);
+      assert.ok(again.kind === 'undone');
+      assert.deepEqual([again.paths, again.task.state], [[], 'open']);
+      assert.deepEqual(await userSide(), reverted);
+      assert.equal((await accept(again.task, 'apply')).kind, 'landed');
+    });
+
+  it('undo opens a Task whose commits were left by a reset, and not one whose commit was amended', async () => {
+    const left = await site.task(change);
+    await landed(left, 'commit');
+    await site.repo.git('reset', '-q', '--hard', 'HEAD^');
+    const before = await userSide();
+    const undone = await site.core.tasks.undo(left.id);
+    assert.ok(undone.kind === 'undone');
+    assert.equal(undone.task.state, 'open');
+    assert.deepEqual(await userSide(), before);
+    await landed(undone.task, 'commit');
+    await site.repo.git('commit', '-q', '--amend', '-m', 'amended');
+    const amended = await site.core.tasks.undo(left.id);
+    assert.ok(amended.kind === 'movedOn');
+    assert.deepEqual([amended.why, amended.task.state], ['gone', 'accepted']);
+  });
+
   it('undo keeps what was staged since on other paths, and the rest of the index is as before', async () => {
     const task = await site.task(change);
     await landed(task, 'commit');

@@ -27,11 +27,17 @@ export const undo: VerbRunner<UndoCommand> = async ({ target, isMerge, isDryRun 
 
 function undone({ task, paths, merge }: Extract<UndoOutcome, { kind: 'undone' }>): Outcome {
   const slug = plainLine(task.slug);
+  const isWhole = task.landings.at(-1)?.part === undefined;
   const place =
-    task.worktreePath === undefined ? '' : ` Its worktree is back: ${plainLine(task.worktreePath)}`;
+    task.worktreePath === undefined || !isWhole
+      ? ''
+      : ` Its worktree is back: ${plainLine(task.worktreePath)}`;
   const merged = merge?.paths ?? [];
   const before = paths.length - merged.length;
-  const count = `${before} ${before === 1 ? 'path is' : 'paths are'} as before.`;
+  const count =
+    paths.length === 0
+      ? 'you had taken it back already, nothing was written.'
+      : `${before} ${before === 1 ? 'path is' : 'paths are'} as before.`;
   const kept =
     merge === undefined || merged.length === 0
       ? ''
@@ -44,23 +50,26 @@ function undone({ task, paths, merge }: Extract<UndoOutcome, { kind: 'undone' }>
 }
 
 /** What was committed since, or another branch, is never written over. */
-function movedOn({ task, commit, ref, why }: Extract<UndoOutcome, { kind: 'movedOn' }>): Outcome {
+function movedOn({ task, commit, ref, why, revert }: Extract<UndoOutcome, { kind: 'movedOn' }>): Outcome {
   const branch = ref === undefined ? 'HEAD' : plainLine(ref.replace(/^refs\/heads\//, ''));
   const words = {
     onTop: [
       `commits came on top of ${commit}`,
-      `Take it back with a commit of its own: git revert ${commit}`,
+      `Take it back with a commit of its own: git revert ${revert.join(' ')}\nThen undo again, which opens the Task.`,
     ],
     elsewhere: [
       `${commit} is on ${branch}, which is not checked out`,
       `Switch to ${branch}, then undo again.`,
     ],
-    gone: [`${branch} does not hold ${commit} any more`, 'There is nothing left to take back.'],
+    gone: [
+      `${branch} does not hold ${commit} any more, and its files are not as before it`,
+      'What is left of it is yours to change; once its files are as before, undo opens the Task.',
+    ],
   } as const;
   const [detail, hint] = words[why];
   return {
     exitCode: 3,
-    data: { outcome: 'movedOn', task: taskData(task), commit, ref, why },
+    data: { outcome: 'movedOn', task: taskData(task), commit, ref, why, revert },
     error: { ...describe('stale', detail, task.slug), hint },
   };
 }

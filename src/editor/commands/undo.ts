@@ -89,7 +89,7 @@ function undoneText(target: Target, { merge }: Extract<UndoOutcome, { kind: 'und
 /** What was committed since, or another branch, is never written over. */
 function movedOnText(
   target: Target,
-  { commit, ref, why }: Extract<UndoOutcome, { kind: 'movedOn' }>,
+  { commit, ref, why, revert }: Extract<UndoOutcome, { kind: 'movedOn' }>,
 ): string {
   const name = nameOf(target);
   const at = commit.slice(0, 12);
@@ -97,9 +97,9 @@ function movedOnText(
   switch (why) {
     case 'onTop':
       return vscode.l10n.t(
-        'Not undone: commits came on top of "{0}". Take it back with: git revert {1}',
+        'Not undone: commits came on top of "{0}". Take it back with: git revert {1}. Then undo again, which opens the Task.',
         name,
-        at,
+        revert.join(' '),
       );
     case 'elsewhere':
       return vscode.l10n.t(
@@ -109,7 +109,7 @@ function movedOnText(
       );
     case 'gone':
       return vscode.l10n.t(
-        'Not undone: {1} does not hold the commit {2} of "{0}" any more; there is nothing left to take back.',
+        'Not undone: {1} does not hold the commit {2} of "{0}" any more, and its files are not as before it. Once they are, undo opens the Task.',
         name,
         branch,
         at,
