@@ -1,5 +1,4 @@
 import { chmod, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { errnoOf } from './errors';
 
 /** Deletes a folder and what lies in it; links are unlinked, never followed; folders without rights do not stop it. */
@@ -27,17 +26,20 @@ export async function emptyFolder(folder: string, keptName: string): Promise<voi
 async function removeNames(folder: string, keptName: string): Promise<void> {
   for (const name of await readdir(folder, { encoding: 'buffer' })) {
     if (name.toString('latin1') === keptName) continue;
-    const path = Buffer.concat([Buffer.from(`${folder}/`), name]);
-    await rm(path, { recursive: true, force: true, maxRetries: 3 });
+    await rm(inside(folder, name), { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
-/** Makes folders writable; links are not followed, files are left. */
-export async function openFolders(folder: string): Promise<void> {
+/** Makes folders writable; links are not followed, files are left. Names need not be UTF-8. */
+export async function openFolders(folder: string | Buffer): Promise<void> {
   await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
+  for (const entry of await readdir(folder, { encoding: 'buffer', withFileTypes: true })) {
+    if (entry.isDirectory()) await openFolders(inside(folder, entry.name));
   }
+}
+
+function inside(folder: string | Buffer, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(folder), Buffer.from('/'), name]);
 }
 
 /** Whether the rights on a file or folder stand in the way. */

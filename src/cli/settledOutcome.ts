@@ -74,7 +74,7 @@ function closedText(task: Task): string {
   const kept =
     task.aside === undefined
       ? ''
-      : `Ignored files that were made there are kept in ${plainLine(task.aside)}\n`;
+      : `What git ignores there, such as files that were copied there, is kept in ${plainLine(task.aside)}\n`;
   return `${blockers.join('')}Nothing was changed; the Task is closed.\n${kept}`;
 }
 

@@ -130,3 +130,12 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
     row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0))).join('  '),
   );
 }
+
+/** Where that is what a Worktree held and no Snapshot does, once it is gone. */
+export function keptRows(task: Task): string[] {
+  const folders = (task.keptFolders ?? []).map(plainLine);
+  return [
+    ...(task.aside === undefined ? [] : [`what no snapshot holds is kept in ${plainLine(task.aside)}`]),
+    ...folders.map((folder) => `could not be emptied, and is kept whole: ${folder}`),
+  ];
+}

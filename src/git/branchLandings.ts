@@ -13,6 +13,7 @@ import {
 } from './branchPlans';
 import { type Checkout, inCheckout, locateCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
+import { keepCommits } from './leftCommits';
 import { zeroName } from './objectNames';
 import { nameDiffOf } from './parsers/diffTree';
 import { splitPaths } from './parsers/pathBytes';
@@ -60,6 +61,8 @@ export interface BranchLandings {
     tree: string;
     message: string;
   }): Promise<{ from?: string; to: string }>;
+  /** Names a commit that no branch holds yet below `refs/tributary/left/<name>/`. */
+  hold(name: string, commit: string): Promise<void>;
   /** Moves a branch that nobody but a Task has checked out; `false`: it stands elsewhere. */
   moveKept(branch: string, move: { from?: string | undefined; to: string }): Promise<boolean>;
   /** Throws `noIdentity`. */
@@ -142,6 +145,10 @@ export class GitBranchLandings implements BranchLandings {
     await identityOf(this.userGit, cwd);
     const isSigned = await signsCommits(this.userGit, cwd);
     return { ...place, to: await commitAsUser(this.userGit, cwd, { tree, parents, message, isSigned }) };
+  }
+
+  hold(name: string, commit: string): Promise<void> {
+    return keepCommits(this.git, this.facts.root, name, [commit]);
   }
 
   moveKept(branch: string, { from, to }: { from?: string | undefined; to: string }): Promise<boolean> {

@@ -13,9 +13,19 @@ export async function keepLeftCommits(
 ): Promise<void> {
   const log = (await readFile(join(gitDir, 'logs', 'HEAD'), 'latin1').catch(unlessMissing)) ?? '';
   const left = await leftAmong(git, cwd, { names: namesIn(log), keptCommit });
+  await keepCommits(git, cwd, name, left);
+}
+
+/** Names commits as `keepLeftCommits` does, for as long as what brings the Task of that name back is kept. */
+export async function keepCommits(
+  git: Git,
+  cwd: string,
+  name: string,
+  commits: readonly string[],
+): Promise<void> {
   const folder = `refs/tributary/left/${name.replace(/[^\w-]+/g, '-')}`;
-  const updates = left.map((commit) => `update ${folder}/${commit.slice(0, 12)} ${commit}\n`).join('');
-  if (left.length > 0) await git({ cwd, args: ['update-ref', '--stdin'], input: updates });
+  const updates = commits.map((commit) => `update ${folder}/${commit.slice(0, 12)} ${commit}\n`).join('');
+  if (commits.length > 0) await git({ cwd, args: ['update-ref', '--stdin'], input: updates });
 }
 
 /** The commits among `names` that are there and that `keptCommit` does not reach. */

@@ -96,14 +96,19 @@ async function dropSame(from: string | Buffer, to: string | Buffer): Promise<voi
   await unlink(from);
 }
 
+const partSuffix = '.tributary-part';
+
 /** A rename; across file systems a whole copy first, and the original goes last. */
 async function moveWhole(from: string | Buffer, to: string | Buffer): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error;
+    // Under a name of its own until it is whole: what a killed copy leaves is taken for nothing.
+    const part = `${String(to)}${partSuffix}`;
+    await rm(part, { recursive: true, force: true });
     // `cp` takes no bytes: a name that is not UTF-8 cannot cross file systems and says so.
-    await cp(String(from), String(to), {
+    await cp(String(from), part, {
       recursive: true,
       errorOnExist: true,
       force: false,
@@ -115,6 +120,7 @@ async function moveWhole(from: string | Buffer, to: string | Buffer): Promise<vo
         return stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
       },
     });
+    await rename(part, to);
     await rm(from, { recursive: true });
   }
 }

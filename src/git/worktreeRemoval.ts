@@ -1,7 +1,17 @@
-import { lstat, mkdir, readdir, readFile, realpath, rename, rmdir } from 'node:fs/promises';
+import {
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rmdir,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { throwIfCancelled } from '../base/async';
-import { TributaryError } from '../base/errors';
+import { errnoOf, TributaryError } from '../base/errors';
 import { emptyFolder, removeTree } from '../base/removeTree';
 import {
   adminDirectoryBehind,
@@ -54,6 +64,13 @@ export interface RemoveWorktree {
   readonly signal?: AbortSignal;
 }
 
+export interface RemovedWorktree {
+  /** Something was set aside, now or by an earlier call. */
+  readonly hasAside: boolean;
+  /** Where the folder is that could not be looked through or deleted; nothing of it is lost, and it is in no way any more. */
+  readonly kept?: string;
+}
+
 /** A checkout that is to go, and what tells that it is ours. */
 export interface TrashWorktree {
   readonly path: string;
@@ -65,10 +82,7 @@ export interface TrashWorktree {
  * Removes a worktree so that a crash at any point is finished by calling it again: the folder is renamed away,
  * what no Snapshot holds is set aside, the rest deleted, and then git lets go of it.
  */
-export async function removeWorktree(
-  deps: RemovalDeps,
-  request: RemoveWorktree,
-): Promise<{ hasAside: boolean }> {
+export async function removeWorktree(deps: RemovalDeps, request: RemoveWorktree): Promise<RemovedWorktree> {
   throwIfCancelled(request.signal);
   const { git, facts } = deps;
   const path = await realParent(request.path);
@@ -87,24 +101,61 @@ export async function removeWorktree(
   // Not cancelled from here on: what has begun is finished.
   await request.onAway?.();
   const gitDir = await findAdminDirectory(facts.commonDir, path);
-  if (await exists(trash)) {
-    const aside = new AsideFolder(request.asideDirectory);
-    // Its registration may have been pruned meanwhile; then nothing tells what the kept commit holds of it.
-    if (gitDir === undefined) await setAsideWhole(trash, aside);
-    else await setAside(deps, { workTree: trash, gitDir, commonDir: facts.commonDir }, { ...request, aside });
-    // While git still knows what was recorded of it: a deletion that is cut off goes on with what is left. Its `.git`
-    // says until the end whose it is.
-    await emptyFolder(trash, '.git');
-  }
-  await deps.withGitLock(async () => {
+  if (gitDir !== undefined) {
     const { keptCommit } = request;
-    if (gitDir !== undefined)
-      await keepLeftCommits(git, { cwd: facts.root, gitDir, name: basename(path), keptCommit });
-    await deregister(git, facts, path);
-  }, {});
+    const left = { cwd: facts.root, gitDir, name: basename(path), keptCommit };
+    await deps.withGitLock(() => keepLeftCommits(git, left), {});
+  }
+  const kept = (await exists(trash)) ? await emptied(deps, { ...request, trash, gitDir }) : undefined;
+  await deps.withGitLock(() => deregister(git, facts, path), {});
   await removeTree(trash);
   if (request.keepsBranch !== true) await deps.withGitLock(() => deleteBranch(deps, request), {});
-  return { hasAside: ((await readdir(request.asideDirectory).catch(unlessMissing)) ?? []).length > 0 };
+  const hasAside = ((await readdir(request.asideDirectory).catch(unlessMissing)) ?? []).length > 0;
+  return { hasAside, ...(kept === undefined ? {} : { kept }) };
+}
+
+/**
+ * Sets aside what the kept commit does not hold and deletes the rest, but for `.git`, which says until the end whose it
+ * is. A folder that withstands, such as one of another user's, is kept whole under a name of its own: answers that.
+ */
+async function emptied(
+  deps: RemovalDeps,
+  request: RemoveWorktree & { readonly trash: string; readonly gitDir: string | undefined },
+): Promise<string | undefined> {
+  const { trash, gitDir, asideDirectory } = request;
+  const aside = new AsideFolder(asideDirectory);
+  try {
+    // Its registration may have been pruned meanwhile; then nothing tells what the kept commit holds of it.
+    if (gitDir === undefined) await setAsideWhole(trash, aside);
+    else
+      await setAside(
+        deps,
+        { workTree: trash, gitDir, commonDir: deps.facts.commonDir },
+        { ...request, aside },
+      );
+    // While git still knows what was recorded of it: a deletion that is cut off goes on with what is left.
+    await emptyFolder(trash, '.git');
+    return undefined;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === undefined || passingErrnos.has(errno)) throw error;
+    return keepWhole(trash);
+  }
+}
+
+/** What another try may do away with. */
+const passingErrnos: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM']);
+
+async function keepWhole(trash: string): Promise<string> {
+  const name = basename(trash).slice(trashPrefix.length);
+  for (let number = 1; ; number += 1) {
+    const kept = join(dirname(trash), `${name}.kept-${number}`);
+    if (await exists(kept)) continue;
+    await rename(trash, kept);
+    // It is no worktree any more.
+    await unlink(join(kept, '.git')).catch(unlessMissing);
+    return kept;
+  }
 }
 
 /** Renames a proven worktree away. Nothing to do when an earlier call did, or when the folder is gone. */
@@ -119,7 +170,22 @@ export async function putInTrash(
   if (!(await exists(path)) || (await removedBare(facts, request))) return;
   await proveRemovable(facts, request);
   if (hasTrash) throw refused(trash, 'an earlier removal was not finished and the worktree is back');
+  await holdRegistration(facts, path);
   await rename(path, trash);
+}
+
+/**
+ * What `git worktree lock` does (gitrepository-layout): a registration whose folder is gone would be pruned by the next
+ * `git worktree prune`, and with it the commits and repositories of submodules that only it holds.
+ */
+async function holdRegistration(facts: RepositoryFacts, path: string): Promise<void> {
+  const gitDir = await findAdminDirectory(facts.commonDir, path);
+  if (gitDir === undefined) return;
+  await writeFile(join(gitDir, 'locked'), 'tributary: it is being removed\n', { flag: 'wx' }).catch(
+    (error: unknown) => {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+    },
+  );
 }
 
 /** An empty folder that git does not know, such as a creation that was killed leaves, just goes. */

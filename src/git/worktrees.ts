@@ -19,7 +19,7 @@ import {
   makeWorktree,
   type WithGitLock,
 } from './worktreeMaking';
-import { bringAsideBack, type RemoveWorktree, removeWorktree } from './worktreeRemoval';
+import { bringAsideBack, type RemovedWorktree, type RemoveWorktree, removeWorktree } from './worktreeRemoval';
 import { chooseWorktreeRoot } from './worktreeRoots';
 
 export type { BegunWorktree, ListedWorktree };
@@ -77,9 +77,10 @@ export interface Worktrees {
    * copied over, never deleted); commits HEAD has left get refs below `refs/tributary/left/`. The branch goes
    * only if another ref of ours, or the kept commit, holds its tip, no other worktree has it checked out and nobody
    * pushed it, and never with `keepsBranch`. `onAway` is told when the folder is out of its place, which takes no time
-   * whatever lies in it. Answers whether something was set aside.
+   * whatever lies in it. Answers whether something was set aside, and
+   * where a folder is that could not be emptied.
    */
-  remove(request: RemoveWorktree): Promise<{ hasAside: boolean }>;
+  remove(request: RemoveWorktree): Promise<RemovedWorktree>;
   /** `git worktree lock`/`unlock`; locking a locked one or unlocking an unlocked one is no error. */
   setLock(path: string, reason: string | undefined): Promise<void>;
   list(): Promise<readonly ListedWorktree[]>;
@@ -165,7 +166,7 @@ export class GitWorktrees implements Worktrees {
     await tellIndex(git, await locateCheckout(facts, path), { tree, signal: undefined });
   }
 
-  remove(request: RemoveWorktree): Promise<{ hasAside: boolean }> {
+  remove(request: RemoveWorktree): Promise<RemovedWorktree> {
     return removeWorktree(this.deps, request);
   }
 

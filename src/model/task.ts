@@ -93,6 +93,8 @@ export const taskSchema = z.lazy(() =>
     keptBranch: z.string().optional(),
     /** Ignored files that were kept when the Worktree was removed: a folder under `aside/`. */
     aside: z.string().optional(),
+    /** Folders of removed Worktrees that could not be emptied, such as for files of another user; never deleted. */
+    keptFolders: z.array(z.string()).optional(),
     pending: pendingEndingSchema.optional(),
     /** The last accept or undo, where it ended around files that were edited while it was cut off. */
     cutOff: cutOffSchema.optional(),

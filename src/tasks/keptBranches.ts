@@ -35,7 +35,10 @@ export class KeptBranches {
   /** The commit that holds the Snapshot, on top of the agent's own; no ref names it yet. Throws `noIdentity`. */
   async make(task: TaskWithWorktree, tree: string, wish: AcceptOptions): Promise<KeptBranch> {
     const line = await this.deps.aims.lineOf(task);
-    return this.deps.branches.makeKept({ branch: task.branch, line, tree, message: messageOf(task, wish) });
+    const message = messageOf(task, wish);
+    const kept = await this.deps.branches.makeKept({ branch: task.branch, line, tree, message });
+    await this.deps.branches.hold(task.slug, kept.to);
+    return kept;
   }
 
   /** `false`: somebody moved the branch meanwhile. Once done it stays done. */

@@ -254,7 +254,7 @@ export class Landing {
     const { id, directory } = await store.journal.create();
     try {
       const paths = await merges.stage({ checkout, merged: preview.merged, paths: preview.paths, directory });
-      await this.deps.modes.keep(checkout, directory, branch);
+      await this.deps.modes.keep(checkout, directory, branch && { ...branch, name: task.slug });
       const { ours, merged } = preview;
       const folders = await merges.foldersOf(
         checkout,

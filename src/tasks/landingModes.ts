@@ -53,8 +53,15 @@ export interface LandingModes {
   plan(checkout: string, part: LandingPart, aim: LandingAim): Promise<PlannedLanding>;
   /** Makes the commits, hooks of the user included, and looks once more at all that the plan saw. */
   ready(checkout: string, planned: PlannedLanding, aim: LandingAim): Promise<ReadyLanding>;
-  /** Keeps in the journal what `back` needs. */
-  keep(checkout: string, directory: string, branch: LandedBranch | undefined): Promise<void>;
+  /**
+   * Keeps in the journal what `back` needs, and the commits from a `git gc` in the time before a branch holds them;
+   * `name`: the Task's.
+   */
+  keep(
+    checkout: string,
+    directory: string,
+    branch: (LandedBranch & { readonly name: string }) | undefined,
+  ): Promise<void>;
   /** Index, then branch, to where the Landing leads. Answers what stands in the way; then neither was written. */
   forward(record: LandingRecord, directory: string): Promise<readonly string[]>;
   /** Index, then branch, to where they were. As `forward`. */
@@ -146,8 +153,14 @@ export class GitLandingModes implements LandingModes {
     };
   }
 
-  async keep(checkout: string, directory: string, branch: LandedBranch | undefined): Promise<void> {
-    if (branch !== undefined) await this.deps.indexes.keep(checkout, directory);
+  async keep(
+    checkout: string,
+    directory: string,
+    branch: Parameters<LandingModes['keep']>[2],
+  ): Promise<void> {
+    if (branch === undefined) return;
+    await this.deps.branches.hold(branch.name, branch.to);
+    await this.deps.indexes.keep(checkout, directory);
   }
 
   async forward(record: LandingRecord, directory: string): Promise<readonly string[]> {

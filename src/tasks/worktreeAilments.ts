@@ -17,7 +17,7 @@ export async function worktreeAilments(scene: Scene): Promise<readonly Ailment[]
     ...scene.registrations.map((one) => one.path),
   ]);
   for (const { places, trash } of await scene.deps.care.rootContents(scene.root)) {
-    for (const path of places.filter((one) => !ours.has(one))) found.push(stranger(path));
+    for (const path of places.filter((one) => !ours.has(one))) found.push(strangerOrKept(scene, path));
     for (const one of trash) found.push(await ofTrash(scene, one));
   }
   return found.filter((one) => one !== undefined);
@@ -138,6 +138,19 @@ async function ofTrash(
       endings.underLock(task, 0, (current) =>
         keeper.remove({ ...task, ...current, branch: task.branch, worktreePath: of }),
       ),
+  };
+}
+
+function strangerOrKept({ board }: Scene, path: string): Ailment {
+  const task = board.tasks.find((one) => one.keptFolders?.includes(path));
+  if (task === undefined) return stranger(path);
+  return {
+    kind: 'stranger',
+    weight: 'note',
+    subject: path,
+    what: `${path} is what the worktree of Task ${task.slug} was`,
+    why: 'it could not be emptied when the worktree was removed, as for files of another user in it',
+    remedy: 'take out what you need, then delete it',
   };
 }
 

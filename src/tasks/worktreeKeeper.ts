@@ -329,7 +329,7 @@ export class WorktreeKeeper {
 
   private async takeAway(task: TaskWithWorktree, onAway?: () => Promise<void>): Promise<void> {
     const asideDirectory = this.deps.store.asideDirectory(task.id);
-    const { hasAside } = await this.deps.worktrees.remove({
+    const { hasAside, kept } = await this.deps.worktrees.remove({
       path: task.worktreePath,
       branch: task.branch,
       keptCommit: task.snapshot?.commit ?? baseOf(task),
@@ -339,7 +339,12 @@ export class WorktreeKeeper {
       root: await this.root(),
       ...(onAway === undefined ? {} : { onAway }),
     });
-    if (hasAside) await this.deps.records.change(task.id, (now) => ({ ...now, aside: asideDirectory }));
+    if (!hasAside && kept === undefined) return;
+    await this.deps.records.change(task.id, (now) => ({
+      ...now,
+      ...(hasAside ? { aside: asideDirectory } : {}),
+      ...(kept === undefined ? {} : { keptFolders: [...(now.keptFolders ?? []), kept] }),
+    }));
   }
 
   /** Brings a removed Worktree back as its Snapshot had it. */

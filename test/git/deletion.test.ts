@@ -130,6 +130,43 @@ describe('nothing outside our root and refs is ever removed', () => {
     assert.equal(await repoAt(at.repo.folder, at.aside).read('work'), 'of somebody');
   });
 
+  it('a removal that was killed keeps commits that only the worktree held, whatever is pruned meanwhile', async () => {
+    const at = await place();
+    const worktree = repoAt(at.repo.folder, at.path);
+    await worktree.write('left.txt', 'left');
+    await worktree.git('add', '-A');
+    await worktree.git('commit', '-q', '-m', 'left');
+    const left = (await worktree.git('rev-parse', 'HEAD')).trim();
+    await worktree.git('reset', '-q', '--hard', 'HEAD^');
+    const request = { path: at.path, branch, keptCommit: at.kept, asideDirectory: at.aside };
+    const killed = new Error('killed');
+    const onAway = (): Promise<void> => Promise.reject(killed);
+    await assert.rejects(at.layer.worktrees.remove({ ...request, onAway }), killed);
+    await at.repo.git('worktree', 'prune', '--expire', 'now');
+    await at.repo.git('prune', '--expire', 'now');
+    assert.equal(await remove(at, at.path), 'removed');
+    assert.match(await at.repo.git('for-each-ref', '--contains', left), /refs\/tributary\/left\/fix-it/);
+    assert.doesNotMatch(await at.repo.git('worktree', 'list'), /fix-it/);
+  });
+
+  it('a folder that withstands is kept whole, out of the way, and the removal is over', async () => {
+    const at = await place();
+    await writeFile(join(at.path, 'late.txt'), 'late');
+    const notAFolder = join(at.repo.folder, 'beside.txt', 'aside');
+    const request = { path: at.path, branch, keptCommit: at.kept, asideDirectory: notAFolder };
+    const { kept } = await at.layer.worktrees.remove({ ...request, asideDirectory: notAFolder });
+    assert.equal(kept, `${at.path}.kept-1`);
+    assert.deepEqual(await readdir(kept), ['.gitignore', 'a.txt', 'late.txt', 'src']);
+    assert.doesNotMatch(await at.repo.git('worktree', 'list'), /fix-it/);
+    await at.layer.worktrees.create({
+      path: at.path,
+      branch,
+      commit: at.kept,
+      lockReason: 'tributary task_1',
+    });
+    assert.deepEqual(await readdir(at.path), ['.git', '.gitignore', 'a.txt', 'src']);
+  });
+
   it('a removal that was killed loses nothing when its registration was pruned meanwhile', async () => {
     const at = await place();
     await writeFile(join(at.path, 'late.txt'), 'late');

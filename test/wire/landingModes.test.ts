@@ -47,6 +47,9 @@ describe('a Landing that makes commits', () => {
       const outcome = await landed(task, mode);
       assert.equal(outcome.task.state, 'accepted');
       assert.equal(outcome.ref, 'refs/heads/main');
+      // From before it is journalled: whatever gc runs while a Landing is cut off finds them in use.
+      const holders = await git('for-each-ref', '--contains', outcome.commit ?? '', 'refs/tributary');
+      assert.match(holders, /refs\/tributary\/left\//);
       assert.equal(await git('rev-parse', 'refs/heads/main'), outcome.commit);
       assert.equal(await git('symbolic-ref', 'HEAD'), 'refs/heads/main');
       assert.equal(await git('status', '--porcelain'), '');

@@ -1,6 +1,7 @@
 import { plainLine } from '../../model/plainText';
 import type { TargetCommand } from '../arguments';
 import { taskData } from '../records';
+import { keptRows } from '../texts';
 import { taskOf, type VerbRunner } from '../verbContext';
 
 export const discard: VerbRunner<TargetCommand> = async ({ target }, context) => {
@@ -8,9 +9,12 @@ export const discard: VerbRunner<TargetCommand> = async ({ target }, context) =>
   context.interruption.begin('files');
   const task = await context.tasks.discard(id);
   const slug = plainLine(task.slug);
+  const kept = keptRows(task)
+    .map((row) => `${row[0]?.toUpperCase()}${row.slice(1)}\n`)
+    .join('');
   return {
     exitCode: 0,
     data: { task: taskData(task) },
-    text: `Discarded ${slug}; a snapshot is kept.\nBring it back with: tributary restore ${slug}\n`,
+    text: `Discarded ${slug}; a snapshot is kept.\n${kept}Bring it back with: tributary restore ${slug}\n`,
   };
 };

@@ -14,7 +14,7 @@ import { conflictsOf } from '../overlapTexts';
 import type { Paint } from '../paint';
 import { nextSteps, stepLine, taskData } from '../records';
 import { setupRows } from '../setupTexts';
-import { branchText, fileText, runText, usageText, verdictText } from '../texts';
+import { branchText, fileText, keptRows, runText, usageText, verdictText } from '../texts';
 import type { VerbContext, VerbRunner } from '../verbContext';
 
 export const show: VerbRunner<TargetCommand> = async ({ target, dismissesAlarms }, context) => {
@@ -103,7 +103,7 @@ function taskText(task: Task, paint: Paint): string {
     if (task.branch !== undefined) rows.push(`  branch ${branchText(task)}`);
     if (task.worktreePath !== undefined) rows.push(`  worktree ${plainLine(task.worktreePath)}`);
   }
-  if (task.aside !== undefined) rows.push(`  ignored files kept in ${plainLine(task.aside)}`);
+  rows.push(...keptRows(task).map((row) => `  ${row}`));
   rows.push(...task.packet.acceptanceTests.map(({ command }) => `  check ${plainLine(command)}`));
   return `${rows.join('\n')}\n\n${section('Runs', task.runs.map(runText), paint)}`;
 }
