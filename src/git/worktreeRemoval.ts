@@ -24,9 +24,9 @@ import type { GitClient } from './gitClient';
 import type { LastLooks } from './lastLook';
 import { keepLeftCommits } from './leftCommits';
 import { AsideFolder, moveBack } from './movedFiles';
+import { deleteOwnBranch } from './ownBranch';
 import { decodePath } from './parsers/pathBytes';
-import { parseWorktreeList } from './parsers/worktreeList';
-import { type Git, lineOf } from './plumbing';
+import type { Git } from './plumbing';
 import type { RepositoryFacts } from './repository';
 import { setAsideUnsnapshotted, setAsideWhole } from './unsnapshotted';
 import { deregister, type WithGitLock } from './worktreeMaking';
@@ -109,7 +109,7 @@ export async function removeWorktree(deps: RemovalDeps, request: RemoveWorktree)
   const kept = (await exists(trash)) ? await emptied(deps, { ...request, trash, gitDir }) : undefined;
   await deps.withGitLock(() => deregister(git, facts, path), {});
   await removeTree(trash);
-  if (request.keepsBranch !== true) await deps.withGitLock(() => deleteBranch(deps, request), {});
+  if (request.keepsBranch !== true) await deps.withGitLock(() => deleteOwnBranch(deps, request), {});
   const hasAside = ((await readdir(request.asideDirectory).catch(unlessMissing)) ?? []).length > 0;
   return { hasAside, ...(kept === undefined ? {} : { kept }) };
 }
@@ -260,56 +260,6 @@ async function setAside(
 export async function setModulesAside(gitDir: string, asideDirectory: string): Promise<void> {
   if (!(await exists(join(gitDir, 'modules')))) return;
   await new AsideFolder(join(asideDirectory, asideModules)).take(gitDir, 'modules');
-}
-
-/** Deletes our branch if a ref of ours holds its tip and nobody else has a use for it; otherwise it stays. */
-async function deleteBranch(deps: RemovalDeps, request: RemoveWorktree): Promise<void> {
-  const { git, facts } = deps;
-  const { branch } = request;
-  const place = { cwd: facts.root };
-  const tip = await ask(git, facts, ['rev-parse', '--verify', '--quiet', '--end-of-options', branch]);
-  if (tip === undefined) return;
-  if (!(await isHeldByUs(deps, tip)) && !(await isHeldElsewhere(deps, request, tip))) return;
-  const listed = parseWorktreeList(
-    (await git({ ...place, args: ['worktree', 'list', '--porcelain', '-z'] })).stdout,
-  );
-  if (listed.some((one) => one.branch === branch)) return;
-  if (await isPushed(deps, branch)) return;
-  await git({ ...place, args: ['update-ref', '-d', branch, tip] });
-}
-
-/** Whether a ref of ours reaches the commit: a Snapshot's, or one of those that keep what a Worktree left. */
-async function isHeldByUs({ git, facts }: RemovalDeps, tip: string): Promise<boolean> {
-  const args = ['for-each-ref', '--count=1', '--format=%(refname)', '--contains', tip, 'refs/tributary'];
-  return Boolean(await ask(git, facts, args));
-}
-
-/** Whether the kept commit reaches the tip, and a ref other than the branch, or HEAD, the kept commit. */
-async function isHeldElsewhere(
-  { git, facts }: RemovalDeps,
-  { branch, keptCommit }: RemoveWorktree,
-  tip: string,
-): Promise<boolean> {
-  const isAmong = (commit: string, other: string): Promise<string | undefined> =>
-    ask(git, facts, ['merge-base', '--is-ancestor', commit, other]);
-  if ((await isAmong(tip, keptCommit)) === undefined) return false;
-  const args = ['for-each-ref', '--count=2', '--format=%(refname)', '--contains', keptCommit, 'refs'];
-  const said = lineOf(await git({ cwd: facts.root, args }));
-  if (said.split('\n').some((ref) => ref !== '' && ref !== branch)) return true;
-  return (await isAmong(keptCommit, 'HEAD')) !== undefined;
-}
-
-/** Whether somebody pushed the branch: it has an upstream, or a remote has one of its name. */
-async function isPushed({ client }: RemovalDeps, branch: string): Promise<boolean> {
-  if (await client.hasUpstream(branch)) return true;
-  const short = branch.replace(/^refs\/heads\//, '');
-  const remote = await client.refNames('refs/remotes');
-  return remote.some((ref) => ref.endsWith(`/${short}`));
-}
-
-async function ask(git: Git, facts: RepositoryFacts, args: readonly string[]): Promise<string | undefined> {
-  const output = await git({ cwd: facts.root, args, okCodes: [0, 1, 128] });
-  return output.exitCode === 0 ? lineOf(output) : undefined;
 }
 
 async function exists(path: string): Promise<boolean> {
