@@ -2,24 +2,23 @@ import { chmod, readdir, rm } from 'node:fs/promises';
 import { errnoOf } from './errors';
 
 /** Deletes a folder and what lies in it; links are unlinked, never followed; folders without rights do not stop it. */
-export async function removeTree(folder: string): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    await openFolders(folder);
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
+export function removeTree(folder: string): Promise<void> {
+  return opened(folder, () => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 }
 
 /** Deletes what lies in a folder, but for one name at its top; as `removeTree`. Names need not be UTF-8. */
-export async function emptyFolder(folder: string, keptName: string): Promise<void> {
+export function emptyFolder(folder: string, keptName: string): Promise<void> {
+  return opened(folder, () => removeNames(folder, keptName));
+}
+
+/** Does it once more, with the folders made writable, where rights on one of them stand in the way. */
+export async function opened(folder: string, body: () => Promise<void>): Promise<void> {
   try {
-    await removeNames(folder, keptName);
+    await body();
   } catch (error) {
     if (!isForbidden(error)) throw error;
     await openFolders(folder);
-    await removeNames(folder, keptName);
+    await body();
   }
 }
 
@@ -31,7 +30,7 @@ async function removeNames(folder: string, keptName: string): Promise<void> {
 }
 
 /** Makes folders writable; links are not followed, files are left. Names need not be UTF-8. */
-export async function openFolders(folder: string | Buffer): Promise<void> {
+async function openFolders(folder: string | Buffer): Promise<void> {
   await chmod(folder, 0o700);
   for (const entry of await readdir(folder, { encoding: 'buffer', withFileTypes: true })) {
     if (entry.isDirectory()) await openFolders(inside(folder, entry.name));
@@ -43,7 +42,7 @@ function inside(folder: string | Buffer, name: Buffer): Buffer {
 }
 
 /** Whether the rights on a file or folder stand in the way. */
-export function isForbidden(error: unknown): boolean {
+function isForbidden(error: unknown): boolean {
   const errno = errnoOf(error);
   return errno === 'EACCES' || errno === 'EPERM';
 }

@@ -300,7 +300,7 @@ export function describe(code: string, detail: string, target?: string): Describ
 }
 
 /** Begins like a sentence. */
-function sentence(text: string): string {
+export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { unlessMissing } from './checkouts';
+import { leftRefsOf } from './leftCommits';
 import {
   deadTemporaryFolders,
   type FolderSize,
@@ -59,6 +60,8 @@ export interface Care {
   isFree(path: string): Promise<boolean>;
   size(path: string, signal?: AbortSignal): Promise<FolderSize>;
   refs(prefix?: string): Promise<readonly OwnRef[]>;
+  /** Those of commits that the Worktree of this name left. */
+  leftRefs(name: string): Promise<readonly OwnRef[]>;
   snapshots(taskId: string): Promise<readonly RecordedSnapshot[]>;
   missing(objects: readonly string[]): Promise<ReadonlySet<string>>;
   deadTemporaryFolders(isAlive: (pid: number) => Promise<boolean>, now: Date): Promise<readonly string[]>;
@@ -125,6 +128,10 @@ export class GitCare implements Care {
 
   refs(prefix?: string): Promise<readonly OwnRef[]> {
     return listOwnRefs(this.git, this.facts, prefix);
+  }
+
+  leftRefs(name: string): Promise<readonly OwnRef[]> {
+    return this.refs(leftRefsOf(name));
   }
 
   snapshots(taskId: string): Promise<readonly RecordedSnapshot[]> {

@@ -23,9 +23,15 @@ export async function keepCommits(
   name: string,
   commits: readonly string[],
 ): Promise<void> {
-  const folder = `refs/tributary/left/${name.replace(/[^\w-]+/g, '-')}`;
-  const updates = commits.map((commit) => `update ${folder}/${commit.slice(0, 12)} ${commit}\n`).join('');
+  const updates = commits
+    .map((commit) => `update ${leftRefsOf(name)}${commit.slice(0, 12)} ${commit}\n`)
+    .join('');
   if (commits.length > 0) await git({ cwd, args: ['update-ref', '--stdin'], input: updates });
+}
+
+/** What the refs of such commits begin with. */
+export function leftRefsOf(name: string): string {
+  return `refs/tributary/left/${name.replace(/[^\w-]+/g, '-')}/`;
 }
 
 /** The commits among `names` that are there and that `keptCommit` does not reach. */

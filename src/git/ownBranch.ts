@@ -2,6 +2,7 @@ import type { GitClient } from './gitClient';
 import { parseWorktreeList } from './parsers/worktreeList';
 import { type Git, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
+import { tipOf } from './worktreeMaking';
 
 export interface OwnBranchDeps {
   readonly git: Git;
@@ -21,7 +22,7 @@ export async function deleteOwnBranch(deps: OwnBranchDeps, request: OwnBranch): 
   const { git, facts } = deps;
   const { branch } = request;
   const place = { cwd: facts.root };
-  const tip = await ask(git, facts, ['rev-parse', '--verify', '--quiet', '--end-of-options', branch]);
+  const tip = await tipOf(git, facts, branch);
   if (tip === undefined) return;
   if (!(await isHeldByUs(deps, tip)) && !(await isHeldElsewhere(deps, request, tip))) return;
   const listed = parseWorktreeList(

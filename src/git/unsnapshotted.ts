@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { allOf } from '../base/async';
-import { isForbidden, openFolders } from '../base/removeTree';
+import { opened } from '../base/removeTree';
 import { type Checkout, inCheckout, unlessMissing } from './checkouts';
 import { kindOf } from './gitErrors';
 import type { LastLooks } from './lastLook';
@@ -25,14 +25,8 @@ export async function setAsideUnsnapshotted(
   checkout: Checkout,
   to: { keptCommit: string; aside: AsideFolder },
 ): Promise<void> {
-  try {
-    await setAsideOnce(deps, checkout, to);
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    // Folders that their owner may not enter or empty.
-    await openFolders(checkout.workTree);
-    await setAsideOnce(deps, checkout, to);
-  }
+  // Also folders that their owner may not enter or empty.
+  await opened(checkout.workTree, () => setAsideOnce(deps, checkout, to));
 }
 
 async function setAsideOnce(

@@ -152,7 +152,8 @@ async function takeBranch(
   undo.push(remove);
 }
 
-async function tipOf(git: Git, facts: RepositoryFacts, branch: string): Promise<string | undefined> {
+/** Where a branch stands; `undefined`: nowhere, or git cannot read it. */
+export async function tipOf(git: Git, facts: RepositoryFacts, branch: string): Promise<string | undefined> {
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', branch];
   const output = await git({ cwd: facts.root, args, okCodes: [0, 1, 128] });
   return output.exitCode === 0 ? lineOf(output) : undefined;

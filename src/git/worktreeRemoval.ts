@@ -168,9 +168,9 @@ export async function putInTrash(
   const hasTrash = (await exists(trash)) && !(await removedEmpty(trash));
   if (hasTrash && !(await belongsTo(facts, trash))) throw refused(trash, 'it is in the way and not ours');
   if (!(await exists(path)) || (await removedBare(facts, request))) return;
-  await proveRemovable(facts, request);
+  const gitDir = await proveRemovable(facts, request);
   if (hasTrash) throw refused(trash, 'an earlier removal was not finished and the worktree is back');
-  await holdRegistration(facts, path);
+  await holdRegistration(gitDir);
   await rename(path, trash);
 }
 
@@ -178,9 +178,7 @@ export async function putInTrash(
  * What `git worktree lock` does (gitrepository-layout): a registration whose folder is gone would be pruned by the next
  * `git worktree prune`, and with it the commits and repositories of submodules that only it holds.
  */
-async function holdRegistration(facts: RepositoryFacts, path: string): Promise<void> {
-  const gitDir = await findAdminDirectory(facts.commonDir, path);
-  if (gitDir === undefined) return;
+async function holdRegistration(gitDir: string): Promise<void> {
   await writeFile(join(gitDir, 'locked'), 'tributary: it is being removed\n', { flag: 'wx' }).catch(
     (error: unknown) => {
       if (errnoOf(error) !== 'EEXIST') throw error;
@@ -204,8 +202,8 @@ async function removedEmpty(path: string): Promise<boolean> {
   );
 }
 
-/** Throws `worktreeFailed` unless `path` is, beyond doubt, a linked worktree that may go. */
-async function proveRemovable(facts: RepositoryFacts, { path, isOurs }: TrashWorktree): Promise<void> {
+/** Throws `worktreeFailed` unless `path` is, beyond doubt, a linked worktree that may go. Answers its administration. */
+async function proveRemovable(facts: RepositoryFacts, { path, isOurs }: TrashWorktree): Promise<string> {
   const stats = await lstat(path);
   if (stats.isSymbolicLink()) throw refused(path, 'it is a symbolic link');
   if (!stats.isDirectory()) throw refused(path, 'it is no folder');
@@ -224,6 +222,7 @@ async function proveRemovable(facts: RepositoryFacts, { path, isOurs }: TrashWor
     // Only a link above it makes it seem registered, and nothing in it says that it is ours.
     throw refused(path, 'it is reached through a link');
   }
+  return gitDir;
 }
 
 /**

@@ -77,8 +77,7 @@ export interface Worktrees {
    * copied over, never deleted); commits HEAD has left get refs below `refs/tributary/left/`. The branch goes
    * only if another ref of ours, or the kept commit, holds its tip, no other worktree has it checked out and nobody
    * pushed it, and never with `keepsBranch`. `onAway` is told when the folder is out of its place, which takes no time
-   * whatever lies in it. Answers whether something was set aside, and
-   * where a folder is that could not be emptied.
+   * whatever lies in it.
    */
   remove(request: RemoveWorktree): Promise<RemovedWorktree>;
   /** `git worktree lock`/`unlock`; locking a locked one or unlocking an unlocked one is no error. */

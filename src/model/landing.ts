@@ -128,6 +128,11 @@ export const landingRecordSchema = z.lazy(() =>
 );
 export type LandingRecord = z.infer<typeof landingRecordSchema>;
 
+/** The files that a Landing wrote, or would. */
+export function pathsOf({ paths }: Pick<LandingRecord, 'paths'>): string[] {
+  return paths.map(({ path }) => path);
+}
+
 /** Whether two sides are the same bytes. */
 export function sameSide(a: LandedSide, b: LandedSide): boolean {
   if (a.kind === 'file' && b.kind === 'file') return a.sha256 === b.sha256 && a.executable === b.executable;

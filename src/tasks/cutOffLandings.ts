@@ -1,7 +1,7 @@
 import { TributaryError } from '../base/errors';
 import type { Merges } from '../git/merges';
 import type { LandingId } from '../model/ids';
-import type { LandingRecord } from '../model/landing';
+import { type LandingRecord, pathsOf } from '../model/landing';
 import type { Store } from '../store/store';
 import { type LandingFiles, type Side, writingOrder } from './landingFiles';
 import type { LandingModes } from './landingModes';
@@ -129,10 +129,6 @@ function finishedAs(
   left: readonly string[],
 ): FinishedLanding {
   return { state, left, ...(branch === undefined ? {} : { isCommitted: true }) };
-}
-
-function pathsOf(record: LandingRecord): string[] {
-  return record.paths.map((one) => one.path);
 }
 
 function otherSide(side: Side): Side {

@@ -322,19 +322,18 @@ export class Endings {
   private async removeAndEnd(task: Task): Promise<Task> {
     const pending = task.pending;
     if (pending === undefined) return task;
-    let isAway = false;
-    let isEnded = false;
+    let stage = 'stands' as 'stands' | 'away' | 'ended';
     const onAway = async (): Promise<void> => {
-      isAway = true;
+      stage = 'away';
       await this.setEnded(task.id, pending);
-      isEnded = true;
+      stage = 'ended';
     };
     try {
       await this.deps.keeper.remove(withWorktree(task), onAway);
     } catch (error) {
       // What has landed has landed: a Worktree that cannot be removed is left where it is, and that is told.
-      if (pending.landingId === undefined || isAway !== isEnded) throw error;
-      if (!isAway) {
+      if (pending.landingId === undefined || stage === 'away') throw error;
+      if (stage === 'stands') {
         await this.deps.keeper.record(withWorktree(task), 'missing');
         await this.setEnded(task.id, pending);
       }

@@ -32,7 +32,7 @@ export class KeptBranches {
     return { task, tree, paths: [], conflicts: [], branch };
   }
 
-  /** The commit that holds the Snapshot, on top of the agent's own; no ref names it yet. Throws `noIdentity`. */
+  /** The commit that holds the Snapshot, on top of the agent's own; the branch does not stand there yet. Throws `noIdentity`. */
   async make(task: TaskWithWorktree, tree: string, wish: AcceptOptions): Promise<KeptBranch> {
     const line = await this.deps.aims.lineOf(task);
     const message = messageOf(task, wish);

@@ -2,7 +2,7 @@ import { TributaryError } from '../base/errors';
 import type { HookFailure } from '../git/branchLandings';
 import type { MergePreview, Merges } from '../git/merges';
 import type { LandingId } from '../model/ids';
-import type { LandedBranch, LandingRecord } from '../model/landing';
+import { type LandedBranch, type LandingRecord, pathsOf } from '../model/landing';
 import { baseOf } from '../model/movedBase';
 import type { Task } from '../model/task';
 import type { Store } from '../store/store';
@@ -281,10 +281,6 @@ export class Landing {
       throw error;
     }
   }
-}
-
-function pathsOf(record: LandingRecord): string[] {
-  return record.paths.map((one) => one.path);
 }
 
 function checkoutOf(task: Task): string {

@@ -36,11 +36,7 @@ export class LandingFiles {
         if (one === undefined || left.has(one.path)) continue;
         const now = await this.standing(record, one.path);
         if (isAt(now, one[to])) continue;
-        if (!isAt(now, one[from])) {
-          await this.takeBack(record, written, from);
-          return [one.path];
-        }
-        if (!(await this.couldPut(record, index, to))) {
+        if (!isAt(now, one[from]) || !(await this.couldPut(record, index, to))) {
           await this.takeBack(record, written, from);
           return [one.path];
         }
@@ -64,24 +60,15 @@ export class LandingFiles {
     return strange;
   }
 
+  /** `false`: something stands in the way. */
   private async couldPut(record: LandingRecord, index: number, to: Side): Promise<boolean> {
-    try {
-      await this.putAll(record, [index], to);
-      return true;
-    } catch (error) {
-      if (toTributaryError(error).code === 'stale') return false;
-      throw error;
-    }
+    const put = this.putAll(record, [index], to).then(() => true);
+    return (await unlessStale(put)) ?? false;
   }
 
   /** `undefined`: something that is no file stands there. */
-  private async standing({ checkout }: LandingRecord, path: string): Promise<LandedSide | undefined> {
-    try {
-      return await this.deps.merges.sideOf(checkout, path);
-    } catch (error) {
-      if (toTributaryError(error).code === 'stale') return undefined;
-      throw error;
-    }
+  private standing({ checkout }: LandingRecord, path: string): Promise<LandedSide | undefined> {
+    return unlessStale(this.deps.merges.sideOf(checkout, path));
   }
 
   /** The side that stood before a Landing has its folders; of one that undoes another, that is the side after. */
@@ -109,6 +96,15 @@ export class LandingFiles {
         );
       await merges.putSide(checkout, one.path, one[side], `${directory}/${side}/${index}`);
     }
+  }
+}
+
+async function unlessStale<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (toTributaryError(error).code === 'stale') return undefined;
+    throw error;
   }
 }
 

@@ -2,7 +2,13 @@ import { TributaryError } from '../base/errors';
 import type { BranchLandings, BranchPlan, HookFailure, TaskLine } from '../git/branchLandings';
 import type { MergePreview, Merges } from '../git/merges';
 import type { UserIndexes } from '../git/userIndexes';
-import type { LandedBranch, LandingMode, LandingRecord, PlannedCommit } from '../model/landing';
+import {
+  type LandedBranch,
+  type LandingMode,
+  type LandingRecord,
+  type PlannedCommit,
+  pathsOf,
+} from '../model/landing';
 import type { GateFailure } from './gate';
 import type { LandingPart } from './landing';
 import type { PlannedBranch } from './taskApi';
@@ -183,24 +189,18 @@ export class GitLandingModes implements LandingModes {
     return commit === branch.from ? 'before' : 'neither';
   }
 
-  async isHeld({ checkout, branch, paths }: LandingRecord): Promise<boolean> {
+  async isHeld(record: LandingRecord): Promise<boolean> {
+    const { checkout, branch } = record;
     if (branch === undefined) return false;
     const { branches } = this.deps;
     if (await branches.holds(checkout, branch.to, branch.ref)) return true;
-    return branches.holdsFiles(
-      checkout,
-      branch.to,
-      paths.map(({ path }) => path),
-    );
+    return branches.holdsFiles(checkout, branch.to, pathsOf(record));
   }
 
-  async isTakenBack({ checkout, branch, paths }: LandingRecord): Promise<boolean> {
+  async isTakenBack(record: LandingRecord): Promise<boolean> {
+    const { checkout, branch } = record;
     if (branch === undefined) return false;
-    return this.deps.branches.holdsFiles(
-      checkout,
-      branch.from,
-      paths.map(({ path }) => path),
-    );
+    return this.deps.branches.holdsFiles(checkout, branch.from, pathsOf(record));
   }
 
   async unstage({ checkout, branch }: LandingRecord, directory: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Merges, StagedUndo } from '../git/merges';
 import type { LandingId } from '../model/ids';
-import type { Conflict, LandingRecord } from '../model/landing';
+import { type Conflict, type LandingRecord, pathsOf } from '../model/landing';
 import type { Store } from '../store/store';
 import type { FinishedLanding } from './cutOffLandings';
 import type { Landing, LandingSteps } from './landing';
@@ -40,16 +40,14 @@ export class MergingUndo {
     id: LandingId,
   ): Promise<Pick<StagedUndo, 'merged' | 'conflicts'> & { paths: readonly string[] }> {
     const { merges, store } = this.deps;
-    const { checkout, paths, branch } = await store.journal.load(id);
-    const staged = await merges.stageUndo({ checkout, paths, landed: store.journal.directory(id) });
+    const landed = await store.journal.load(id);
+    const { checkout, branch } = landed;
+    const request = { checkout, paths: landed.paths, landed: store.journal.directory(id) };
+    const staged = await merges.stageUndo(request);
+    const paths = pathsOf(landed);
     const committed = branch === undefined ? [] : staged.merged.map(notMerged);
-    if (committed.length > 0)
-      return {
-        merged: [],
-        conflicts: [...committed, ...staged.conflicts],
-        paths: paths.map((one) => one.path),
-      };
-    return { ...staged, paths: paths.map((one) => one.path) };
+    if (committed.length > 0) return { merged: [], conflicts: [...committed, ...staged.conflicts], paths };
+    return { ...staged, paths };
   }
 
   /** Conflicts write nothing; nor does a file that changes while this looks. */
@@ -72,7 +70,7 @@ export class MergingUndo {
       if (strange.length > 0) return { kind: 'stale', paths: strange };
       await journal.save({ ...record, state: 'landed' });
       await journal.save({ ...landed, state: 'undone' });
-      const paths = landed.paths.map((one) => one.path);
+      const paths = pathsOf(landed);
       return { kind: 'undone', by, paths, merged: staged.merged, kept: `${directory}/before` };
     });
   }

@@ -142,8 +142,8 @@ export class Sweep {
     const { care, store, keeper } = this.deps;
     // A Worktree that stands is swept first; until then its Snapshots may be all there is.
     if (task.branch !== undefined && (await keeper.stands(withWorktree(task)))) return undefined;
-    const left = `refs/tributary/left/${task.slug.replace(/[^\w-]+/g, '-')}/`;
-    const refs = [...(await care.refs(`refs/tributary/${task.id}/`)), ...(await care.refs(left))];
+    const own = await care.refs(`refs/tributary/${task.id}/`);
+    const refs = [...own, ...(await care.leftRefs(task.slug))];
     const landings = (await store.journal.list()).filter((one) => one.taskId === task.id).map(({ id }) => id);
     const hasAside = !(await care.isFree(store.asideDirectory(task.id)));
     return refs.length > 0 || landings.length > 0 || hasAside ? { refs, landings, hasAside } : undefined;

@@ -137,9 +137,7 @@ export class WorktreeSetup {
   ): Promise<SetupCommand> {
     const { records, runCommand, commandEnv } = this.deps;
     const { phase, command, timeoutMs, signal } = job;
-    // What was just recorded goes with it: whoever listens knows the Task by nothing else.
-    const current = await records.load(task.id);
-    await records.report(current, { type: 'worktree.command.started', runId, phase, command });
+    await records.report(task, { type: 'worktree.command.started', runId, phase, command });
     const result = await runCommand({
       command: { kind: 'shell', text: command },
       cwd: task.worktreePath,
@@ -159,9 +157,7 @@ export class WorktreeSetup {
     phase: 'setup' | 'teardown',
     done: SetupCommand,
   ): Promise<void> {
-    const { records } = this.deps;
-    const current = await records.load(task.id);
-    await records.report(current, { type: 'worktree.command.ended', runId, phase, ...done });
+    await this.deps.records.report(task, { type: 'worktree.command.ended', runId, phase, ...done });
   }
 
   private async keep({ task }: Place, change: (record: SetupRecord) => SetupRecord): Promise<void> {

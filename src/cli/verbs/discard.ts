@@ -1,5 +1,6 @@
 import { plainLine } from '../../model/plainText';
 import type { TargetCommand } from '../arguments';
+import { sentence } from '../messages';
 import { taskData } from '../records';
 import { keptRows } from '../texts';
 import { taskOf, type VerbRunner } from '../verbContext';
@@ -10,7 +11,7 @@ export const discard: VerbRunner<TargetCommand> = async ({ target }, context) =>
   const task = await context.tasks.discard(id);
   const slug = plainLine(task.slug);
   const kept = keptRows(task)
-    .map((row) => `${row[0]?.toUpperCase()}${row.slice(1)}\n`)
+    .map((row) => `${sentence(row)}\n`)
     .join('');
   return {
     exitCode: 0,

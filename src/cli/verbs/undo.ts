@@ -9,7 +9,7 @@ import { conflictText } from '../texts';
 import { taskOf, type VerbRunner } from '../verbContext';
 
 export const undo: VerbRunner<UndoCommand> = async ({ target, isMerge, isDryRun }, context) => {
-  const { id } = await taskOf(target, context);
+  const { id, state } = await taskOf(target, context);
   if (isDryRun) return planned(await context.tasks.previewUndo(id), isMerge);
   context.interruption.begin('files');
   const outcome = await context.tasks.undo(id, { merge: isMerge });
@@ -21,15 +21,18 @@ export const undo: VerbRunner<UndoCommand> = async ({ target, isMerge, isDryRun 
     case 'conflict':
       return conflicting(outcome.task, outcome.conflicts);
     case 'undone':
-      return undone(outcome);
+      return undone(outcome, state);
   }
 };
 
-function undone({ task, paths, merge }: Extract<UndoOutcome, { kind: 'undone' }>): Outcome {
+function undone(
+  { task, paths, merge }: Extract<UndoOutcome, { kind: 'undone' }>,
+  stateBefore: Task['state'],
+): Outcome {
   const slug = plainLine(task.slug);
-  const isWhole = task.landings.at(-1)?.part === undefined;
+  // That of an open Task was there all the time.
   const place =
-    task.worktreePath === undefined || !isWhole
+    task.worktreePath === undefined || stateBefore === 'open'
       ? ''
       : ` Its worktree is back: ${plainLine(task.worktreePath)}`;
   const merged = merge?.paths ?? [];

@@ -309,9 +309,12 @@ describe('accept', () => {
 
 describe('undo, discard, restore', () => {
   it('undo says what is back', async () => {
-    const host = hostFinding(storyTask, {
-      undo: () => Promise.resolve({ kind: 'undone', task: storyTask, paths: ['src/parse.ts'] }),
-    });
+    const host = hostFinding(
+      { ...storyTask, state: 'accepted' },
+      {
+        undo: () => Promise.resolve({ kind: 'undone', task: storyTask, paths: ['src/parse.ts'] }),
+      },
+    );
     assert.equal(await host.run('undo', 'fix-the-parser'), 0);
     assert.equal(
       host.stdout,
