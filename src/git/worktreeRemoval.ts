@@ -107,6 +107,8 @@ export async function removeWorktree(deps: RemovalDeps, request: RemoveWorktree)
     await deps.withGitLock(() => keepLeftCommits(git, left), {});
   }
   const kept = (await exists(trash)) ? await emptied(deps, { ...request, trash, gitDir }) : undefined;
+  // With the registration they would go, whatever became of the folder; until then git reads the submodules by them.
+  if (gitDir !== undefined) await setModulesAside(gitDir, request.asideDirectory);
   await deps.withGitLock(() => deregister(git, facts, path), {});
   await removeTree(trash);
   if (request.keepsBranch !== true) await deps.withGitLock(() => deleteOwnBranch(deps, request), {});
@@ -241,7 +243,7 @@ async function belongsTo(facts: RepositoryFacts, folder: string): Promise<boolea
   return (await adminDirectoryBehind(facts.commonDir, folder)) !== undefined;
 }
 
-/** Moves aside what the kept commit does not hold, and its repositories of submodules. */
+/** Moves aside what the kept commit does not hold; the place of its repositories of submodules is kept free. */
 async function setAside(
   deps: RemovalDeps,
   checkout: Checkout,
@@ -252,7 +254,6 @@ async function setAside(
   // First, so that nothing of the worktree takes their place.
   if (hasModules) await mkdir(modules, { recursive: true });
   await setAsideUnsnapshotted(deps, checkout, to);
-  await setModulesAside(checkout.gitDir, to.aside.directory);
 }
 
 /** Keeps the repositories of a worktree's submodules: commits made there may exist nowhere else. */

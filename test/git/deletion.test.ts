@@ -149,6 +149,19 @@ describe('nothing outside our root and refs is ever removed', () => {
     assert.doesNotMatch(await at.repo.git('worktree', 'list'), /fix-it/);
   });
 
+  it('repositories of submodules are kept also where the folder itself is gone', async () => {
+    const at = await place();
+    const modules = join(at.repo.root, '.git', 'worktrees', 'fix-it', 'modules', 'sub');
+    await mkdir(modules, { recursive: true });
+    await writeFile(join(modules, 'object'), 'nowhere else');
+    await rm(at.path, { recursive: true });
+    assert.equal(await remove(at, at.path), 'removed');
+    assert.equal(
+      await repoAt(at.repo.folder, at.aside).read('.git-modules/modules/sub/object'),
+      'nowhere else',
+    );
+  });
+
   it('a folder that withstands is kept whole, out of the way, and the removal is over', async () => {
     const at = await place();
     await writeFile(join(at.path, 'late.txt'), 'late');
