@@ -66,8 +66,7 @@ describe('a change that conflicts with edits of the user, by clicks and keys', f
   /** Presses again where the row was just changing, which is then said. */
   async function accept(objective: string): Promise<void> {
     do {
-      await row(objective).hover();
-      await row(objective).locator('.actions .action-label[aria-label^="Accept"]').first().click();
+      await window.rowAction(row(objective), 'Accept');
     } while (!(await comes(question(), 5_000)));
   }
 
@@ -104,8 +103,7 @@ describe('a change that conflicts with edits of the user, by clicks and keys', f
     await window.modalButton('Accept').click();
     await row(/Say good evening.*accepted/).waitFor();
     assert.match(await greeting(), /good evening/);
-    await row(evening).hover();
-    await row(evening).locator('.actions .action-label[aria-label^="Undo Accept"]').click();
+    await window.rowAction(row(evening), 'Undo Accept');
     await row(/Say good evening.*accepted/).waitFor({ state: 'detached' });
     assert.equal(await greeting(), mine);
   });

@@ -163,8 +163,7 @@ describe('text of models, files and repositories that means harm', function () {
       .first()
       .waitFor({ timeout: 120_000 });
     await assertPlainRows();
-    await rows().first().hover();
-    await rows().first().locator('.actions .action-label[aria-label^="Review Changes"]').click();
+    await window.rowAction(rows().first(), 'Review Changes');
     await window.page.getByRole('tab', { name: /^Review: Do it \[Allow\]\(command:/ }).waitFor();
     const head = window.page.locator('.multiDiffEntry .header', { hasText: '$(zap) {0} <b>' }).first();
     await head.waitFor();
@@ -184,8 +183,7 @@ describe('text of models, files and repositories that means harm', function () {
   });
 
   it('is plain text in what Accept shows', async () => {
-    await rows().first().hover();
-    await rows().first().locator('.actions .action-label[aria-label^="Accept"]').click();
+    await window.rowAction(rows().first(), 'Accept');
     const dialog = window.page.locator('.monaco-dialog-box');
     await dialog.waitFor();
     const text = (await dialog.textContent()) ?? '';

@@ -43,8 +43,7 @@ describe('a Task of a command line in the window', function () {
     const row = window.row(objective).first();
     await row.waitFor();
     await window.row('running in another process').first().waitFor();
-    await row.hover();
-    await row.locator('.actions .action-label[aria-label^="Stop"]').click();
+    await window.rowAction(row, 'Stop');
     await window.row('stopped').first().waitFor();
     assert.deepEqual(await ended, [130, null]);
     assert.equal((await repo.tasks())[0]?.runs.at(-1)?.status.state, 'stopped');

@@ -66,8 +66,7 @@ describe('the review of a Task, by clicks and keys', function () {
   });
 
   it('lands one hunk from its row, and takes it back', async () => {
-    await rows().nth(1).hover();
-    await rows().nth(1).locator('.actions .action-label[aria-label^="Land Hunk"]').click();
+    await road.window.rowAction(rows().nth(1), 'Land Hunk');
     await road.window.modalButton('Land').click();
     await rows().nth(1).filter({ hasText: 'landed' }).waitFor();
     assert.notEqual(await source(), untouched);

@@ -111,10 +111,7 @@ describe('what a worktree starts with, by clicks', function () {
         await notice.hover();
         await notice.getByRole('button', { name: 'Show Set-up Output' }).click();
       },
-      async () => {
-        await row.hover();
-        await row.locator('.actions .action-label[aria-label^="Show Set-up Output"]').click();
-      },
+      () => window.rowAction(row, 'Show Set-up Output'),
       async () => {
         await window.focusRow('Fix the duration');
         await window.takeFromMenu('Show Set-up Output');

@@ -108,6 +108,21 @@ export class EditorWindow {
     );
   }
 
+  /** Clicks a button that a row of a tree view shows while the pointer is on it; one that is drawn anew shows it late. */
+  async rowAction(row: Locator, title: string): Promise<void> {
+    // A shortcut follows the title, where there is one.
+    const button = row.locator(`.actions .action-label[aria-label^="${title}"]`).first();
+    const deadline = Date.now() + 60_000;
+    // Under a pointer at rest nothing is shown: the next move does it.
+    for (let isOver = false; !isOver; isOver = await button.isVisible()) {
+      if (Date.now() > deadline)
+        throw new Error(`the row shows no button ${title}: ${await row.textContent()}`);
+      await row.hover({ position: { x: 20, y: 5 } });
+      await row.hover({ position: { x: 40, y: 10 } });
+    }
+    await button.click();
+  }
+
   /** Opens the menu of the row that has the focus and takes an entry of it, by keys alone. */
   async takeFromMenu(title: string): Promise<void> {
     await this.page.keyboard.press('Shift+F10');

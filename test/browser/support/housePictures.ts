@@ -185,15 +185,9 @@ async function parts({ camera }: House): Promise<void> {
   });
   const row = (text: string | RegExp) => review.locator('.monaco-list-row', { hasText: text }).first();
   await row('greetings.md').locator('.custom-view-tree-node-item-checkbox').click();
-  await row(/guten Tag|word 27/).hover();
-  await row(/guten Tag|word 27/)
-    .locator('.actions .action-label[aria-label^="Reject"]')
-    .click();
+  await window.rowAction(row(/guten Tag|word 27/), 'Reject');
   await row('rejected').waitFor();
-  await row(/bonjour|word 3/).hover();
-  await row(/bonjour|word 3/)
-    .locator('.actions .action-label[aria-label^="Land Hunk"]')
-    .click();
+  await window.rowAction(row(/bonjour|word 3/), 'Land Hunk');
   await window.modalButton('Land').waitFor();
   await camera.editor('parts-question');
   await window.modalButton('Land').click();
@@ -231,13 +225,7 @@ async function conflicts({ camera, folder }: House): Promise<void> {
   const accept = async (): Promise<void> => {
     // A row that just changes takes no click, and says so.
     do {
-      await window.row(evening).first().hover();
-      await window
-        .row(evening)
-        .first()
-        .locator('.actions .action-label[aria-label^="Accept"]')
-        .first()
-        .click();
+      await window.rowAction(window.row(evening).first(), 'Accept');
     } while (!(await comes(window.page.locator('.monaco-dialog-box'), 5_000)));
   };
   await accept();

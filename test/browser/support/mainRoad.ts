@@ -153,18 +153,7 @@ export class MainRoad {
 
   /** Clicks a button that the first row shows while the pointer is on it. */
   async rowAction(title: string): Promise<void> {
-    const row = this.row().first();
-    // A shortcut follows the title, where there is one.
-    const button = row.locator(`.actions .action-label[aria-label^="${title}"]`);
-    const deadline = Date.now() + 60_000;
-    // A row that is drawn anew under a pointer at rest shows its buttons at the next move only.
-    for (let isOver = false; !isOver; isOver = await button.isVisible()) {
-      if (Date.now() > deadline)
-        throw new Error(`the row shows no button ${title}: ${await row.textContent()}`);
-      await row.hover({ position: { x: 20, y: 5 } });
-      await row.hover({ position: { x: 40, y: 10 } });
-    }
-    await button.click();
+    await this.window.rowAction(this.row().first(), title);
   }
 
   private async picture(name: string): Promise<void> {
