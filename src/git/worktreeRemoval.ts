@@ -87,25 +87,17 @@ export async function removeWorktree(deps: RemovalDeps, request: RemoveWorktree)
   const { git, facts } = deps;
   const path = await realParent(request.path);
   const trash = join(dirname(path), `${trashPrefix}${basename(path)}`);
+  const { branch, root, signal } = request;
   await deps.withGitLock(
-    () =>
-      putInTrash(
-        facts,
-        { path, root: request.root, isOurs: (gitDir) => isOurs(gitDir, request.branch) },
-        trash,
-      ),
-    {
-      signal: request.signal,
+    async () => {
+      await keepWhatOnlyGitHolds(deps, { ...request, path });
+      await putInTrash(facts, { path, root, isOurs: (gitDir) => isOurs(gitDir, branch) }, trash);
     },
+    { signal },
   );
   // Not cancelled from here on: what has begun is finished.
   await request.onAway?.();
   const gitDir = await findAdminDirectory(facts.commonDir, path);
-  if (gitDir !== undefined) {
-    const { keptCommit } = request;
-    const left = { cwd: facts.root, gitDir, name: basename(path), keptCommit };
-    await deps.withGitLock(() => keepLeftCommits(git, left), {});
-  }
   const kept = (await exists(trash)) ? await emptied(deps, { ...request, trash, gitDir }) : undefined;
   // With the registration they would go, whatever became of the folder; until then git reads the submodules by them.
   if (gitDir !== undefined) await setModulesAside(gitDir, request.asideDirectory);
@@ -114,6 +106,29 @@ export async function removeWorktree(deps: RemovalDeps, request: RemoveWorktree)
   if (request.keepsBranch !== true) await deps.withGitLock(() => deleteOwnBranch(deps, request), {});
   const hasAside = ((await readdir(request.asideDirectory).catch(unlessMissing)) ?? []).length > 0;
   return { hasAside, ...(kept === undefined ? {} : { kept }) };
+}
+
+/**
+ * While its folder is away, the next `git worktree prune` takes a registration, and with it what nothing else holds:
+ * commits that HEAD left get refs first; one with repositories of submodules is locked. A lock where it is not needed
+ * would have an editor look at the worktree just as it goes.
+ */
+async function keepWhatOnlyGitHolds(
+  { git, facts }: RemovalDeps,
+  { path, branch, keptCommit }: RemoveWorktree,
+): Promise<void> {
+  const gitDir = await findAdminDirectory(facts.commonDir, path);
+  if (gitDir === undefined || !(await isOurs(gitDir, branch))) return;
+  await keepLeftCommits(git, { cwd: facts.root, gitDir, name: basename(path), keptCommit });
+  if (await exists(join(gitDir, 'modules'))) await lock(gitDir);
+}
+
+/** What `git worktree lock` does, without a process: the lock is the file `locked` (gitrepository-layout). */
+async function lock(gitDir: string): Promise<void> {
+  const reason = 'tributary: it is being removed\n';
+  await writeFile(join(gitDir, 'locked'), reason, { flag: 'wx' }).catch((error: unknown) => {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+  });
 }
 
 /**
@@ -170,22 +185,9 @@ export async function putInTrash(
   const hasTrash = (await exists(trash)) && !(await removedEmpty(trash));
   if (hasTrash && !(await belongsTo(facts, trash))) throw refused(trash, 'it is in the way and not ours');
   if (!(await exists(path)) || (await removedBare(facts, request))) return;
-  const gitDir = await proveRemovable(facts, request);
+  await proveRemovable(facts, request);
   if (hasTrash) throw refused(trash, 'an earlier removal was not finished and the worktree is back');
-  await holdRegistration(gitDir);
   await rename(path, trash);
-}
-
-/**
- * What `git worktree lock` does (gitrepository-layout): a registration whose folder is gone would be pruned by the next
- * `git worktree prune`, and with it the commits and repositories of submodules that only it holds.
- */
-async function holdRegistration(gitDir: string): Promise<void> {
-  await writeFile(join(gitDir, 'locked'), 'tributary: it is being removed\n', { flag: 'wx' }).catch(
-    (error: unknown) => {
-      if (errnoOf(error) !== 'EEXIST') throw error;
-    },
-  );
 }
 
 /** An empty folder that git does not know, such as a creation that was killed leaves, just goes. */
@@ -204,8 +206,8 @@ async function removedEmpty(path: string): Promise<boolean> {
   );
 }
 
-/** Throws `worktreeFailed` unless `path` is, beyond doubt, a linked worktree that may go. Answers its administration. */
-async function proveRemovable(facts: RepositoryFacts, { path, isOurs }: TrashWorktree): Promise<string> {
+/** Throws `worktreeFailed` unless `path` is, beyond doubt, a linked worktree that may go. */
+async function proveRemovable(facts: RepositoryFacts, { path, isOurs }: TrashWorktree): Promise<void> {
   const stats = await lstat(path);
   if (stats.isSymbolicLink()) throw refused(path, 'it is a symbolic link');
   if (!stats.isDirectory()) throw refused(path, 'it is no folder');
@@ -224,7 +226,6 @@ async function proveRemovable(facts: RepositoryFacts, { path, isOurs }: TrashWor
     // Only a link above it makes it seem registered, and nothing in it says that it is ours.
     throw refused(path, 'it is reached through a link');
   }
-  return gitDir;
 }
 
 /**

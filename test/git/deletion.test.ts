@@ -162,6 +162,23 @@ describe('nothing outside our root and refs is ever removed', () => {
     );
   });
 
+  it('a removal that was killed keeps repositories of submodules, whatever is pruned meanwhile', async () => {
+    const at = await place();
+    const modules = join(at.repo.root, '.git', 'worktrees', 'fix-it', 'modules', 'sub');
+    await mkdir(modules, { recursive: true });
+    await writeFile(join(modules, 'object'), 'nowhere else');
+    const killed = new Error('killed');
+    const onAway = (): Promise<void> => Promise.reject(killed);
+    const request = { path: at.path, branch, keptCommit: at.kept, asideDirectory: at.aside };
+    await assert.rejects(at.layer.worktrees.remove({ ...request, onAway }), killed);
+    await at.repo.git('worktree', 'prune', '--expire', 'now');
+    assert.equal(await remove(at, at.path), 'removed');
+    assert.equal(
+      await repoAt(at.repo.folder, at.aside).read('.git-modules/modules/sub/object'),
+      'nowhere else',
+    );
+  });
+
   it('a folder that withstands is kept whole, out of the way, and the removal is over', async () => {
     const at = await place();
     await writeFile(join(at.path, 'late.txt'), 'late');
