@@ -1,8 +1,10 @@
 import { lstat, rmdir } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { errnoOf, TributaryError } from '../base/errors';
 import { ancestorsOf, removeFile } from './checkoutFiles';
 import { type Checkout, inCheckout, locateCheckout, unlessMissing } from './checkouts';
 import { kindOf } from './gitErrors';
+import { ignoredAmong } from './ignoredFiles';
 import type { LastLooks } from './lastLook';
 import { AsideFolder } from './movedFiles';
 import { zeroName } from './objectNames';
@@ -47,7 +49,7 @@ export interface Snapshots {
   }): Promise<TakenSnapshot>;
   /**
    * Makes the Worktree's files equal `tree`: changed and deleted files come back, files that `tree` does not
-   * have are removed (ignored ones stay). What no tree holds and stands in the way, as ignored files and
+   * have are removed, except what git or the ignore rules in `tree` ignore. What no tree holds and stands in the way, as ignored files and
    * repositories may, is moved to `asideDirectory`. Index and branch stay. Answers the paths that were put right.
    */
   restoreFiles(worktreePath: string, tree: string, asideDirectory: string): Promise<RestoredFiles>;
@@ -143,14 +145,36 @@ export async function restoreTree(
   const current = await treeOfCheckout(git, checkout, signal);
   const output = await git({ ...inCheckout(checkout), args: rawDiffOf(current, tree), signal });
   const changes = parseRawDiff(output.stdout).filter((change) => !touchesGitlink(change));
-  const removed = changes.filter((change) => change.newMode === absentMode).map((change) => change.path);
+  const gone = changes.filter((change) => change.newMode === absentMode).map((change) => change.path);
   const restored = changes.filter((change) => change.newMode !== absentMode).map((change) => change.path);
-  // Removals first: a file may have to give way to a folder of its name.
-  for (const path of removed) await removeFile(checkout.workTree, path);
+  // The other removals wait for the tree's own ignore rules, where it has others.
+  const isFirst = hasOtherRules(changes) ? isInTheWayOf(restored) : () => true;
+  for (const path of gone.filter(isFirst)) await removeFile(checkout.workTree, path);
   const added = changes.filter((change) => change.oldMode === absentMode).map((change) => change.path);
   const aside = asideDirectory === undefined ? [] : await clear(checkout.workTree, added, asideDirectory);
   if (restored.length > 0) await checkOut(git, checkout, { tree, paths: restored });
+  const waiting = gone.filter((path) => !isFirst(path));
+  // What the tree's rules ignore is no part of what it records: like any ignored file it stays.
+  const ignored = await ignoredAmong({ git, checkout, signal }, waiting);
+  for (const path of waiting) if (!ignored.has(path)) await removeFile(checkout.workTree, path);
+  const removed = gone.filter((path) => !ignored.has(path));
   return { restored, removed, aside };
+}
+
+function hasOtherRules(changes: readonly RawChange[]): boolean {
+  return changes.some(({ path }) => isIgnoreFile(path));
+}
+
+function isIgnoreFile(path: string): boolean {
+  return basename(path) === '.gitignore';
+}
+
+/** Whether a file has to go before `restored` are written: a folder takes its name, or a file that of its folder. */
+function isInTheWayOf(restored: readonly string[]): (path: string) => boolean {
+  const files = new Set(restored);
+  const folders = new Set(restored.flatMap(ancestorsOf));
+  return (path) =>
+    isIgnoreFile(path) || folders.has(path) || ancestorsOf(path).some((folder) => files.has(folder));
 }
 
 /** Moves aside what stands at paths that nothing recorded stood at, or where one of their folders has to be. */

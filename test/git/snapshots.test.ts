@@ -615,6 +615,31 @@ describe('restoring files', () => {
     assert.equal(await repo.read('x.log'), 'ignored stays');
   });
 
+  it('leaves what the rules of the state it goes back to ignore, as it stood there then', async () => {
+    const repo = await makeRepo({
+      files: { ...files, 'old/.gitignore': '*\n', 'old/kept': 'k', log: 'a file' },
+    });
+    await repo.write('x.log', 'x');
+    await repo.write('old/cache', 'c');
+    const { snapshots } = await openLayer(repo.root);
+    const aside = join(repo.folder, 'aside');
+    const tree = await snapshots.treeOf(repo.root);
+    await repo.write('.gitignore', '');
+    await repo.remove('old/.gitignore');
+    await repo.remove('log');
+    await repo.write('log/file.log', 'in the way of a file');
+    await repo.write('new', 'n');
+    const later = await snapshots.treeOf(repo.root);
+    const result = await snapshots.restoreFiles(repo.root, tree, aside);
+    assert.equal(await repo.read('x.log'), 'x');
+    assert.equal(await repo.read('old/cache'), 'c');
+    assert.equal(await repo.read('log'), 'a file');
+    assert.deepEqual(result.removed.toSorted(), ['log/file.log', 'new']);
+    assert.equal(await snapshots.treeOf(repo.root), tree);
+    await snapshots.restoreFiles(repo.root, later, aside);
+    assert.equal(await snapshots.treeOf(repo.root), later);
+  });
+
   it('applies line endings and filters', async () => {
     const repo = await makeRepo({ files: { ...files, '.gitattributes': '*.txt text eol=crlf\n' } });
     await repo.write('a.txt', 'one\r\ntwo\r\n');
