@@ -48,6 +48,8 @@ export class ChangedFiles implements Disposable {
       this.byTask.set(id, { tree, files });
       this.loaded.fire(id);
     } catch (error) {
+      // Whoever asks next tries again: forgotten, not remembered as unknown for good.
+      if (this.byTask.get(id)?.tree === tree) this.byTask.delete(id);
       this.logger.warn('what a task changed could not be found out', { taskId: id, error });
     }
   }

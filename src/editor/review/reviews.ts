@@ -20,7 +20,7 @@ interface OpenReview {
   readonly title: string;
   /** Which files it shows. */
   readonly looks: string;
-  /** Absent until the editor tells of the tab. */
+  /** The tab as it was last seen. */
   tab?: vscode.Tab;
   /** The files the user was told of, that it does not show. */
   told?: string;
@@ -35,7 +35,7 @@ export class Reviews implements vscode.Disposable {
   constructor(deps: ReviewsDeps) {
     this.deps = deps;
     for (const subscription of [
-      vscode.window.tabGroups.onDidChangeTabs(({ opened, closed }) => this.onTabs(opened, closed)),
+      vscode.window.tabGroups.onDidChangeTabs(({ closed }) => this.onClosed(closed)),
       deps.boards.onDidChange(() => this.look()),
       deps.files.onDidLoad(() => this.look()),
     ])
@@ -56,27 +56,29 @@ export class Reviews implements vscode.Disposable {
     this.subscriptions.dispose();
   }
 
-  /** The tab of the Task's review, also of one from before the window was reloaded. */
+  /**
+   * The tab of the Task's review, also of one from before the window was reloaded. Looked for among what stands:
+   * the editor does not tell of every tab, and gives one that it tells of anew another identity.
+   */
   private tabOf(taskId: TaskId, title: string): vscode.Tab | undefined {
-    const known = this.open.get(taskId)?.tab;
-    if (known !== undefined) return known;
-    const ofOthers = new Set([...this.open.values()].map(({ tab }) => tab));
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    const known = this.open.get(taskId)?.tab;
+    if (known !== undefined && tabs.includes(known)) return known;
+    const ofOthers = new Set([...this.open].map(([id, { tab }]) => (id === taskId ? undefined : tab)));
     return tabs.find((tab) => !ofOthers.has(tab) && isReview(tab, title));
   }
 
-  private onTabs(opened: readonly vscode.Tab[], closed: readonly vscode.Tab[]): void {
-    for (const [id, review] of this.open) {
-      if (review.tab !== undefined && closed.includes(review.tab)) this.open.delete(id);
-      const tab = review.tab === undefined ? opened.find((one) => isReview(one, review.title)) : undefined;
-      if (tab !== undefined) review.tab = tab;
-    }
+  private onClosed(closed: readonly vscode.Tab[]): void {
+    for (const [id, { tab }] of this.open)
+      if (tab !== undefined && closed.includes(tab)) this.open.delete(id);
   }
 
   private look(): void {
     for (const [id, review] of this.open) {
       const found = this.deps.boards.find(id);
-      if (review.tab === undefined || found === undefined || !maySay(found.task)) continue;
+      const tab = this.tabOf(id, review.title);
+      if (tab === undefined || found === undefined || !maySay(found.task)) continue;
+      review.tab = tab;
       const files = this.deps.files.of(found.task);
       if (files === undefined || files.length === 0) continue;
       const looks = looksOf(files);
