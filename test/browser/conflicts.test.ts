@@ -55,7 +55,7 @@ describe('a change that conflicts with edits of the user, by clicks and keys', f
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await window.picture('conflicts-last');
+    await window?.tellIfFailed(this.currentTest, 'conflicts-last');
   });
 
   after(async () => {

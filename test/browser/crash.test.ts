@@ -39,7 +39,7 @@ describe('a killed extension host', function () {
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await window.picture('crash-last');
+    await window?.tellIfFailed(this.currentTest, 'crash-last');
   });
 
   after(async () => {

@@ -53,9 +53,8 @@ describe('text of models, files and repositories that means harm', function () {
   });
 
   afterEach(async function () {
-    const pictures = process.env['TRIBUTARY_SCREENSHOTS'];
-    const name = `hostile-${this.currentTest?.title.slice(0, 30).replace(/\W+/g, '-')}`;
-    if (pictures !== undefined && window !== undefined) await window.screenshot(pictures, name);
+    await window?.picture(`hostile-${this.currentTest?.title.slice(0, 30).replace(/\W+/g, '-')}`);
+    await window?.tellIfFailed(this.currentTest, 'hostile-last');
   });
 
   after(async () => {

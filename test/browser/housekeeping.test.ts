@@ -55,7 +55,7 @@ describe('several Tasks beside each other, and their Worktrees', function () {
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await window.picture('house-last');
+    await window?.tellIfFailed(this.currentTest, 'house-last');
   });
 
   after(async () => {

@@ -29,7 +29,7 @@ describe('the main road, by clicks and keys alone, on the packed extension in a 
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await road?.lastPicture();
+    await road?.window.tellIfFailed(this.currentTest, 'last');
   });
 
   after(async () => {

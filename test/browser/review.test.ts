@@ -34,6 +34,7 @@ describe('the review of a Task, by clicks and keys', function () {
   afterEach(async function () {
     const title = this.currentTest?.title.slice(0, 30).replace(/\W+/g, '-') ?? 'last';
     await road?.window.picture(`review-${title}`);
+    await road?.window.tellIfFailed(this.currentTest, 'review-last');
   });
 
   after(async () => {

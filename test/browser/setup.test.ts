@@ -31,7 +31,7 @@ describe('what a worktree starts with, by clicks', function () {
     window = await (await suiteEditor()).open(sample.folder);
   });
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await window.picture('setup-last');
+    await window?.tellIfFailed(this.currentTest, 'setup-last');
   });
   after(async () => {
     await window?.close();

@@ -180,6 +180,22 @@ export class EditorWindow {
     if (folder !== undefined) await this.screenshot(folder, name);
   }
 
+  /** After a test that failed: a picture, and what can be read in the window, for whoever has only the output. */
+  async tellIfFailed(test: { readonly state?: string | undefined } | undefined, name: string): Promise<void> {
+    if (test?.state !== 'failed') return;
+    await this.picture(name);
+    const seen = [
+      '.part.sidebar .monaco-list-row',
+      '.notification-toast',
+      '.monaco-dialog-box',
+      '[role=tab]',
+    ];
+    for (const selector of seen) {
+      const texts = await this.page.locator(`${selector}:visible`).allTextContents();
+      console.log(`      ${selector}: ${JSON.stringify(texts.map((text) => text.slice(0, 300)))}`);
+    }
+  }
+
   async close(): Promise<void> {
     await this.page.close();
   }
