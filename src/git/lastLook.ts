@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Checkout, caseSettings, inCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
-import { parseStatus } from './parsers/statusV2';
+import { type Head, parseStatus } from './parsers/statusV2';
 import type { Git } from './plumbing';
 import { sharedLinks } from './sharedLinks';
 import { stampOf } from './stampedFiles';
@@ -16,12 +16,20 @@ interface Look {
   readonly tree: string;
 }
 
+/** How a checkout stands. */
+export interface CheckoutLook {
+  readonly tree: string;
+  /** Where HEAD stood then; absent where the look did not tell. */
+  readonly head?: Head;
+}
+
 /** How a worktree stands now, told by its last look; `onto` is absent where that cannot tell. */
 interface SinceLast {
   /** Nothing changed. */
   readonly tree?: string;
   /** These files did, and nothing else: recorded onto the last look's index they give the new tree. */
   readonly onto?: { readonly last: Look; readonly paths: readonly string[] };
+  readonly head?: Head;
 }
 
 /**
@@ -39,14 +47,15 @@ export class LastLooks {
 
   /** The tree of what stands in a checkout, as `treeOfCheckout` finds it. */
   async treeOf(checkout: Checkout, signal?: AbortSignal): Promise<string> {
-    const known = await this.again(checkout, signal);
-    return known ?? treeOfCheckout(this.git, checkout, signal, await this.begin(checkout));
+    return (await this.look(checkout, signal)).tree;
   }
 
-  /** The tree of what stands there now, told by the last look; `undefined`: look anew. */
-  private async again(checkout: Checkout, signal: AbortSignal | undefined): Promise<string | undefined> {
-    const { tree, onto } = await this.sinceLast(checkout, signal);
-    return onto === undefined ? tree : this.recorded(checkout, onto, signal);
+  /** The same, with what git said on the way. */
+  async look(checkout: Checkout, signal?: AbortSignal): Promise<CheckoutLook> {
+    const { tree, onto, head } = await this.sinceLast(checkout, signal);
+    const known = onto === undefined ? tree : await this.recorded(checkout, onto, signal);
+    if (known !== undefined) return { tree: known, ...(head === undefined ? {} : { head }) };
+    return { tree: await treeOfCheckout(this.git, checkout, signal, await this.begin(checkout)) };
   }
 
   private async sinceLast(checkout: Checkout, signal: AbortSignal | undefined): Promise<SinceLast> {
@@ -54,19 +63,20 @@ export class LastLooks {
     if (last === undefined || !(await holds(last, checkout))) return {};
     const { stdout } = await this.git({
       ...inCheckout(checkout, keptAt(checkout)),
-      args: statusCommand.args,
+      args: [...statusCommand.args, '--branch', '--no-ahead-behind'],
       config: [...(await caseSettings(checkout.workTree)), ...(statusCommand.config ?? [])],
       signal,
     });
-    const { modified, deleted, untracked, isUnmerged } = parseStatus(stdout);
+    const { modified, deleted, untracked, isUnmerged, head } = parseStatus(stdout);
     const links = await sharedLinks(checkout);
     const changed = [...modified, ...deleted, ...untracked].filter((path) => !links.has(path));
-    if (changed.length === 0) return { tree: last.tree };
+    const found = head === undefined ? {} : { head };
+    if (changed.length === 0) return { tree: last.tree, ...found };
     const isPlain = !isUnmerged && deleted.length === 0 && !changed.some(decidesMore);
-    return isPlain ? { onto: { last, paths: changed } } : {};
+    return isPlain ? { onto: { last, paths: changed }, ...found } : {};
   }
 
-  /** Through a copy: what is kept stays whole if this is cut off. */
+  /** What is kept stays whole if this is cut off, and is then no longer trusted. */
   private async recorded(
     checkout: Checkout,
     { last, paths }: { last: Look; paths: readonly string[] },
@@ -78,7 +88,8 @@ export class LastLooks {
       return await withTemporaryIndex(deps, async (index) => {
         await index.record(paths);
         const tree = await index.writeTree();
-        await this.keep(checkout, { index, tree, around: last.around });
+        await index.moveTo(keptAt(checkout));
+        await this.remember(checkout, tree, last.around);
         return tree;
       });
     } catch (error) {
@@ -95,15 +106,12 @@ export class LastLooks {
     return async (index, tree) => {
       // The main worktree is the user's: nothing is written there.
       if (checkout.gitDir === checkout.commonDir) return;
-      await this.keep(checkout, { index, tree, around });
+      await index.copyTo(keptAt(checkout));
+      await this.remember(checkout, tree, around);
     };
   }
 
-  private async keep(
-    checkout: Checkout,
-    { index, tree, around }: { index: TemporaryIndex; tree: string; around: string },
-  ): Promise<void> {
-    await index.copyTo(keptAt(checkout));
+  private async remember(checkout: Checkout, tree: string, around: string): Promise<void> {
     this.looks.set(checkout.gitDir, { around, tree, kept: await stampOf(keptAt(checkout)) });
   }
 }

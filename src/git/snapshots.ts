@@ -5,11 +5,12 @@ import { ancestorsOf, removeFile } from './checkoutFiles';
 import { type Checkout, inCheckout, locateCheckout, unlessMissing } from './checkouts';
 import { kindOf } from './gitErrors';
 import { ignoredAmong } from './ignoredFiles';
-import type { LastLooks } from './lastLook';
+import type { CheckoutLook, LastLooks } from './lastLook';
 import { AsideFolder } from './movedFiles';
 import { zeroName } from './objectNames';
 import { absentMode, gitlinkMode, parseRawDiff, type RawChange, rawDiffOf } from './parsers/diffTree';
 import { fileAt, joinPaths } from './parsers/pathBytes';
+import type { Head } from './parsers/statusV2';
 import { type Git, type GitOutput, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
 import { withTemporaryIndex } from './temporaryIndex';
@@ -32,8 +33,10 @@ export interface TakenSnapshot {
 export interface Snapshots {
   /** The tree of what stands in the Worktree now; objects are written, no ref. */
   treeOf(worktreePath: string, signal?: AbortSignal): Promise<string>;
+  /** The same with what else is known of that moment, for `take`. */
+  look(worktreePath: string, signal?: AbortSignal): Promise<CheckoutLook>;
   /**
-   * Commits `tree` (default: as `treeOf`) under `refs/tributary/<taskId>/<number>`. Parents: the Worktree's
+   * Commits the tree of `look` (default: of a look now) under `refs/tributary/<taskId>/<number>`. Parents: the Worktree's
    * HEAD commit first, so that the agent's own commits stay reachable, then `previous` if given. On a branch
    * without a commit `previous`, or else `base`, takes the place of HEAD.
    */
@@ -42,7 +45,7 @@ export interface Snapshots {
     taskId: string;
     number: number;
     message: string;
-    tree?: string;
+    look?: CheckoutLook;
     previous?: string;
     base?: string;
     signal?: AbortSignal;
@@ -77,13 +80,16 @@ export class GitSnapshots implements Snapshots {
     return this.looks.treeOf(await locateCheckout(this.facts, worktreePath), signal);
   }
 
+  async look(worktreePath: string, signal?: AbortSignal): Promise<CheckoutLook> {
+    return this.looks.look(await locateCheckout(this.facts, worktreePath), signal);
+  }
+
   async take(request: Parameters<Snapshots['take']>[0]): Promise<TakenSnapshot> {
     const { worktreePath, taskId, number, signal } = request;
     const checkout = await locateCheckout(this.facts, worktreePath);
-    const [tree, head] = await Promise.all([
-      request.tree ?? this.looks.treeOf(checkout, signal),
-      headOf(this.git, checkout, signal),
-    ]);
+    const look = request.look ?? (await this.looks.look(checkout, signal));
+    const { tree } = look;
+    const head = look.head ?? (await headOf(this.git, checkout, signal));
     // Without one after an agent's `checkout --orphan`, say.
     const headCommit = head.commit ?? request.previous ?? request.base;
     if (headCommit === undefined) {
@@ -225,12 +231,8 @@ async function checkOut(
   });
 }
 
-/** Where HEAD stands: a commit, a branch, both, or (orphaned) a branch without commit. */
-export async function headOf(
-  git: Git,
-  checkout: Checkout,
-  signal: AbortSignal | undefined,
-): Promise<{ commit?: string; ref?: string }> {
+/** Where HEAD stands, asked of git. */
+export async function headOf(git: Git, checkout: Checkout, signal: AbortSignal | undefined): Promise<Head> {
   const both = await git({
     ...inCheckout(checkout),
     args: ['rev-parse', '--quiet', 'HEAD^{commit}', '--symbolic-full-name', 'HEAD'],

@@ -1,6 +1,6 @@
-import { copyFile, lstat, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { copyFile, link, lstat, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type Checkout, caseSettings, inCheckout, unlessMissing } from './checkouts';
 import { type IndexEntry, setEntries } from './indexInfo';
 import { parseSpecialEntries, type SpecialEntry } from './parsers/lsFiles';
@@ -55,9 +55,16 @@ export class TemporaryIndex {
     return this.git({ ...command, cwd, env: { ...env, ...command.env }, config, signal: this.signal });
   }
 
-  /** Copies what it holds now to `path`. */
-  copyTo(path: string): Promise<void> {
-    return copyIndex(this.file, path);
+  /** Copies what it holds now to `path`, where a new file takes the place of what stands there. */
+  async copyTo(path: string): Promise<void> {
+    const next = `${path}-${basename(dirname(this.file))}`;
+    await copyIndex(this.file, next);
+    await rename(next, path);
+  }
+
+  /** Puts it at `path` of the same disk; only for what is done with it. */
+  moveTo(path: string): Promise<void> {
+    return rename(this.file, path);
   }
 
   async writeTree(): Promise<string> {
@@ -102,7 +109,7 @@ export class TemporaryIndex {
 }
 
 /**
- * Calls `body` with a copy of the checkout's index, or of `from` (stat cache kept, so that unchanged files are not
+ * Calls `body` with a copy of the checkout's index, or of `from`, beside which it lies then (stat cache kept, so that unchanged files are not
  * read again), or with an empty one. Works while the real index is locked; the copy is always removed.
  */
 export async function withTemporaryIndex<T>(
@@ -115,10 +122,13 @@ export async function withTemporaryIndex<T>(
   },
   body: (index: TemporaryIndex) => Promise<T>,
 ): Promise<T> {
-  const directory = await mkdtemp(join(tmpdir(), `${temporaryPrefix}${process.pid}-`));
+  const place = deps.from === undefined ? tmpdir() : dirname(deps.from);
+  const directory = await mkdtemp(join(place, `${temporaryPrefix}${process.pid}-`));
   try {
     const file = join(directory, 'index');
-    if (deps.isEmpty !== true) await copyIndex(deps.from ?? join(deps.checkout.gitDir, 'index'), file);
+    // git puts a new file in the place of the old one, so a second name keeps what it stood for.
+    if (deps.from !== undefined) await link(deps.from, file).catch(() => copyIndex(deps.from ?? '', file));
+    else if (deps.isEmpty !== true) await copyIndex(join(deps.checkout.gitDir, 'index'), file);
     const config = await caseSettings(deps.checkout.workTree);
     const { git, checkout, signal } = deps;
     return await body(new TemporaryIndex({ git, checkout, file, config, signal }));

@@ -169,7 +169,8 @@ export class WorktreeKeeper {
     at: { runId: RunId; turn: number; always?: true },
   ): Promise<TaskWithWorktree> {
     const { snapshots, records, repository } = this.deps;
-    const tree = await snapshots.treeOf(task.worktreePath);
+    const look = await snapshots.look(task.worktreePath);
+    const { tree } = look;
     const before = task.snapshot?.tree ?? (await repository.treeOf(baseOf(task)));
     if (tree === before && at.always === undefined) return task;
     const number = (await records.load(task.id)).snapshotCount + 1;
@@ -177,7 +178,7 @@ export class WorktreeKeeper {
       worktreePath: task.worktreePath,
       taskId: task.id,
       number,
-      tree,
+      look,
       message: `Tributary snapshot ${number} of ${task.id}\n\nRun ${at.runId}, turn ${at.turn}`,
       ...(task.snapshot ? { previous: task.snapshot.commit } : {}),
       base: baseOf(task),
@@ -285,7 +286,7 @@ export class WorktreeKeeper {
       worktreePath: standing.worktreePath,
       taskId: task.id,
       number: saved.snapshotCount,
-      tree,
+      look: { tree },
       base: baseOf(task),
       message: `Tributary: what a check or a verification left in the worktree of ${task.id}`,
     });

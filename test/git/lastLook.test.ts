@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { locateCheckout } from '../../src/git/checkouts';
 import { makeGit } from '../../src/git/plumbing';
@@ -173,6 +173,46 @@ describe('looking at a Worktree again', () => {
       await put(path, 'a.txt', `${round}\n`);
       const tree = await snapshots.treeOf(path);
       assert.equal((await gitAt(path, 'cat-file', 'blob', `${tree}:a.txt`)).toString(), `${round}\n`);
+    }
+  });
+
+  it('is right for many looks at once, of two processes, and leaves only what it keeps', async () => {
+    const path = await linked();
+    const layers = [await openLayer(path), await openLayer(path)];
+    for (let round = 0; round < 4; round += 1) {
+      await put(path, 'a.txt', `round ${round}\n`);
+      const looks = layers.flatMap(({ snapshots }) => [snapshots.treeOf(path), snapshots.treeOf(path)]);
+      for (const tree of await Promise.all(looks))
+        assert.equal((await gitAt(path, 'show', `${tree}:a.txt`)).toString(), `round ${round}\n`);
+    }
+    const gitDir = (await gitAt(path, 'rev-parse', '--git-dir')).toString().trim();
+    const kept = (await readdir(gitDir)).filter((name) => name.startsWith('tributary-index'));
+    assert.deepEqual(kept, ['tributary-index']);
+  });
+
+  it('tells where HEAD stands at that moment', async () => {
+    const path = await linked();
+    const { snapshots } = await openLayer(path);
+    const ask = async (...args: string[]): Promise<string> => (await gitAt(path, ...args)).toString().trim();
+    const acts: readonly (readonly string[])[] = [
+      ['status'],
+      ['commit', '-q', '--allow-empty', '-m', 'more'],
+      ['switch', '-q', '-c', 'side/branch'],
+      ['update-ref', 'refs/heads/side/branch', 'HEAD^'],
+      ['checkout', '-q', '--detach'],
+      ['symbolic-ref', 'HEAD', 'refs/heads/new'],
+    ];
+    for (const [number, act] of acts.entries()) {
+      await gitAt(path, ...act);
+      for (const isEdited of [true, true, false]) {
+        if (isEdited) await put(path, 'a.txt', `${number}, ${Math.random()}\n`);
+        const request = { worktreePath: path, taskId: `t${number}`, message: 'm', base: 'refs/heads/main' };
+        const commits = (await ask('for-each-ref', 'refs/tributary')).split('\n').length;
+        const taken = await snapshots.take({ ...request, number: commits });
+        const ref = await ask('symbolic-ref', '-q', 'HEAD').catch(() => undefined);
+        const commit = await ask('rev-parse', '--verify', '-q', 'HEAD').catch(() => 'refs/heads/main');
+        assert.deepEqual([taken.headRef, taken.headCommit], [ref, commit], act.join(' '));
+      }
     }
   });
 

@@ -164,6 +164,22 @@ describe('the parser of status', () => {
     const conflict = `u UU N... 100644 100644 100644 100644 ${one} ${one} ${one} both\0`;
     assert.equal(parseStatus(Buffer.from(conflict)).isUnmerged, true);
   });
+
+  it('reads where HEAD is, unless another reading is possible', () => {
+    const head = (commit: string, branch: string): unknown =>
+      parseStatus(
+        output(
+          `# branch.oid ${commit}`,
+          `# branch.head ${branch}`,
+          '# branch.upstream o/x',
+          '# branch.ab +? -?',
+        ),
+      ).head;
+    assert.deepEqual(head(one, 'a/b c'), { commit: one, ref: 'refs/heads/a/b c' });
+    assert.equal(head('(initial)', 'main'), undefined);
+    assert.equal(head(one, '(detached)'), undefined);
+    assert.equal(head(one, 'refs/tributary/x'), undefined);
+  });
 });
 
 describe('the parser of worktree list', () => {
