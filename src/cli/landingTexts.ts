@@ -1,8 +1,10 @@
+import { areLeft } from '../model/conflictReason';
+import type { Hunk } from '../model/hunks';
 import type { LandingMode } from '../model/landing';
 import { plainLine, plainText } from '../model/plainText';
 import { type Task, verdictOn } from '../model/task';
 import type { AcceptOutcome, LandingPlan, PlannedBranch } from '../tasks/taskApi';
-import { describe } from './messages';
+import { type Described, describe } from './messages';
 import { taskData } from './records';
 import type { Outcome } from './report';
 import { conflictText, landingPathText } from './texts';
@@ -12,9 +14,9 @@ interface How {
   readonly skipGate: boolean;
 }
 
-/** What a Landing would do, before it does it. */
-export function planText(plan: LandingPlan, how: How): string {
-  const { task, paths, conflicts, branch, leftOut } = plan;
+/** What a Landing would do, before it does it; `hunks` are those of the Task, where some are left out. */
+export function planText(plan: LandingPlan, how: How, hunks: readonly Hunk[]): string {
+  const { task, paths, branch, leftOut } = plan;
   const isWritten = how.mode !== 'keepBranch';
   return [
     `${plainLine(task.slug)} (${judgedText(plan)}) would write:`,
@@ -24,10 +26,19 @@ export function planText(plan: LandingPlan, how: How): string {
     ...gateLines(plan, how),
     ...(leftOut === undefined ? [] : ['Left out, as you rejected it:']),
     ...(leftOut?.paths ?? []).map((path) => `  ${plainLine(path)}`),
-    ...(leftOut?.hunks ?? []).map((hunk) => `  hunk ${hunk}`),
-    ...(conflicts.length === 0 ? [] : ['Conflicts:']),
-    ...conflicts.map((conflict) => `  ${conflictText(conflict)}`),
+    ...(leftOut?.modes ?? []).map((path) => `  ${plainLine(path)}: its mode`),
+    ...(leftOut?.hunks ?? []).map((hunk) => `  ${hunkPlace(hunk, hunks)}`),
   ].join('\n');
+}
+
+function hunkPlace(id: string, hunks: readonly Hunk[]): string {
+  const found = hunks.find((hunk) => hunk.id === id);
+  return found === undefined ? `hunk ${id}` : `${plainLine(found.path)}: hunk ${id} at line ${lineOf(found)}`;
+}
+
+/** In the Task's file; of lines it removed, where they stood. */
+function lineOf({ oldStart, newStart, newLines }: Hunk): number {
+  return newLines === 0 ? oldStart : newStart;
 }
 
 function judgedText({ task, tree }: LandingPlan): string {
@@ -67,7 +78,21 @@ export function conflicting(task: Task, conflicts: LandingPlan['conflicts']): Ou
   return {
     exitCode: 3,
     data: { outcome: 'conflict', task: taskData(task), conflicts },
-    error: describe('conflict', conflicts.map(conflictText).join('\n'), task.slug),
+    error: conflictError(task, conflicts),
+  };
+}
+
+/** Names the files, why they conflict, and the way on. */
+export function conflictError(task: Task, conflicts: LandingPlan['conflicts']): Described {
+  const files = conflicts.map(conflictText).join('\n');
+  const error = describe('conflict', files, task.slug);
+  if (!areLeft(conflicts)) return error;
+  const slug = plainLine(task.slug);
+  const place = plainLine(task.worktreePath ?? 'its worktree');
+  return {
+    ...error,
+    message: `What the last merge-in left in the worktree is not resolved yet; nothing was written: ${files}`,
+    hint: `Resolve it in ${place}, or have the agent do it with "tributary resolve ${slug}"; then accept again.`,
   };
 }
 

@@ -68,7 +68,10 @@ async function unresolvedOf(task: Task, { tasks }: VerbContext): Promise<readonl
 export function unresolvedRows({ unresolved }: { readonly unresolved: readonly Unresolved[] }): string[] {
   return unresolved.map(({ path, kind, message }) => {
     const left = kind === 'markers' ? 'conflict markers' : "the Task's side stands";
-    return `${plainLine(path)}: ${left} (${plainLine(message)})`;
+    const said = message.replace(/^CONFLICT \([^)]*\): /, '');
+    // That there is a conflict in the file is all that git says of most.
+    const more = said === '' || said.startsWith('Merge conflict in ') ? '' : ` (${plainLine(said)})`;
+    return `${plainLine(path)}: ${left}${more}`;
   });
 }
 

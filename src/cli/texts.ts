@@ -1,4 +1,5 @@
 import type { FileChange } from '../model/changes';
+import { type ConflictReason, reasonOf, saidBeyond } from '../model/conflictReason';
 import type { Conflict, LandingPath } from '../model/landing';
 import { plainLine } from '../model/plainText';
 import type { Run } from '../model/run';
@@ -104,8 +105,27 @@ export function landingPathText({ path, before, after }: LandingPath): string {
   return `${letter} ${plainLine(path)}`;
 }
 
-export function conflictText({ path, kind, message }: Conflict): string {
-  return `${plainLine(path)}: ${plainLine(kind)}${message === '' ? '' : `, ${plainLine(message)}`}`;
+const reasonTexts: Readonly<Record<ConflictReason, string>> = {
+  markers: 'conflict markers',
+  kept: "the Task's side stands",
+  sameLines: 'both sides changed the same lines',
+  changedAndDeleted: 'one side changed it, the other deleted it',
+  bothAdded: 'both sides added it',
+  binary: 'both sides changed it, and it is no text',
+  fileAndFolder: 'a file on one side, a folder on the other',
+  fileAndLink: 'a file on one side, a link on the other',
+  submodule: 'both sides moved the submodule',
+  untracked: 'an untracked file of yours is in the way',
+  staged: 'what you staged conflicts with it',
+  renamed: 'renamed on one side or both',
+};
+
+/** A file and why it conflicts, in words. */
+export function conflictText(conflict: Conflict): string {
+  const reason = reasonOf(conflict.kind);
+  const words = reason === undefined ? plainLine(conflict.kind) : reasonTexts[reason];
+  const more = plainLine(saidBeyond(conflict));
+  return `${plainLine(conflict.path)}: ${words}${more === '' ? '' : ` (${more})`}`;
 }
 
 export function runText(run: Run): string {

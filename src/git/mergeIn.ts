@@ -76,7 +76,7 @@ export class GitMergeIns implements MergeIns {
     const merge = { base, theirs, signal: undefined };
     const [{ ours }, head] = await Promise.all([
       treeOfOurs(git, checkout, { touched, ...merge }),
-      lineOf(await git({ ...inCheckout(checkout), args: ['rev-parse', '--verify', 'HEAD^{commit}'] })),
+      git({ ...inCheckout(checkout), args: ['rev-parse', '--verify', 'HEAD^{commit}'] }).then(lineOf),
     ]);
     const merged = await mergeTrees(git, checkout, { ...merge, ours });
     const { tree: result, unresolved } = await settleConflicts(git, checkout, merged);

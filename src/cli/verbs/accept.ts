@@ -16,7 +16,9 @@ export const accept: VerbRunner<AcceptCommand> = async (command, context) => {
   const part = named === undefined ? {} : { selection: resolveSelection(await tasks.hunks(id), named) };
   const wish: AcceptOptions = { mode, ...part, ...(message === undefined ? {} : { message }) };
   const plan = await tasks.preview(id, wish);
-  report.say(planText(plan, { mode, skipGate: skipGate === true }));
+  const isCut = plan.leftOut !== undefined && plan.leftOut.hunks.length > 0;
+  const hunks = isCut ? (await tasks.hunks(id)).files.flatMap((file) => file.hunks) : [];
+  report.say(planText(plan, { mode, skipGate: skipGate === true }, hunks));
   if (plan.conflicts.length > 0) return conflicting(plan.task, plan.conflicts);
   if (isDryRun) {
     const text = 'No conflict. Nothing was written (--dry-run).\n';

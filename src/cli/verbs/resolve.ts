@@ -1,9 +1,8 @@
 import type { AgentCommand } from '../arguments';
 import { follow } from '../follow';
-import { describe } from '../messages';
+import { conflictError } from '../landingTexts';
 import type { Outcome } from '../report';
 import { settledOutcome } from '../settledOutcome';
-import { conflictText } from '../texts';
 import { requireModel, taskOf, type VerbContext, type VerbRunner } from '../verbContext';
 import { mergeInData, mergeInText } from './mergeIn';
 
@@ -22,11 +21,10 @@ export const resolve: VerbRunner<AgentCommand> = async (command, context) => {
       text: 'Nothing conflicts, so no agent was started.\n',
     };
   }
-  const outcome = settledOutcome(settled, 'made', context.paint);
-  return outcome.exitCode === 0 ? leftOver(outcome, id, context) : outcome;
+  return leftOver(settledOutcome(settled, 'made', context.paint), id, context);
 };
 
-/** A Run that says done may have left a marker: what would keep the Task from landing says it. */
+/** A Run that says done, or one that failed, may have left a marker: what would keep the Task from landing says it. */
 async function leftOver(
   outcome: Outcome,
   id: Parameters<VerbContext['tasks']['preview']>[0],
@@ -36,6 +34,5 @@ async function leftOver(
   if (task.state !== 'open') return outcome;
   const { conflicts } = await tasks.preview(id);
   if (conflicts.length === 0) return outcome;
-  const error = describe('conflict', conflicts.map(conflictText).join('\n'), task.slug);
-  return { ...outcome, exitCode: 3, error };
+  return { error: conflictError(task, conflicts), ...outcome, exitCode: outcome.exitCode || 3 };
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { areLeft, reasonOf, saidBeyond } from '../../model/conflictReason';
 import type { Conflict } from '../../model/landing';
 import { plainLine } from '../../model/plainText';
 import { visibleName } from '../plainWords';
@@ -33,44 +34,38 @@ export async function sayConflicts(
   );
   const taskId = target.task.id;
   if (chosen === agent) await vscode.commands.executeCommand('tributary.task.resolve', { taskId });
-  else if (chosen === byHand && isLeft(conflicts))
+  else if (chosen === byHand && areLeft(conflicts))
     await vscode.commands.executeCommand('tributary.task.openUnresolved', { taskId });
   else if (chosen === byHand || chosen === keep)
     await vscode.commands.executeCommand('tributary.task.mergeIn', { taskId });
   else if (chosen === show) await chooseConflict(context, target, conflicts);
 }
 
-/** Whether all of them are what an earlier merge into the Worktree left there. */
-function isLeft(conflicts: readonly Conflict[]): boolean {
-  return conflicts.every(({ kind }) => kind === 'markers' || kind === 'kept');
-}
-
 function questionOf({ task }: Target, conflicts: readonly Conflict[]): string {
   const name = shown(task.packet.objective, 60);
-  return isLeft(conflicts)
+  return areLeft(conflicts)
     ? vscode.l10n.t('In the worktree of "{0}" conflicts are not resolved yet. Nothing was written.', name)
     : vscode.l10n.t('"{0}" conflicts with your checkout. Nothing was written.', name);
 }
 
 /** Why a file conflicts, in words. */
 export function kindText(kind: string): string {
-  switch (kind) {
+  switch (reasonOf(kind)) {
     case 'markers':
       return vscode.l10n.t('conflict markers');
     case 'kept':
       return vscode.l10n.t('the Task’s side stands');
-    case 'content':
-    case 'contents':
+    case 'sameLines':
       return vscode.l10n.t('both sides changed the same lines');
-    case 'modify/delete':
+    case 'changedAndDeleted':
       return vscode.l10n.t('one side changed it, the other deleted it');
-    case 'add/add':
+    case 'bothAdded':
       return vscode.l10n.t('both sides added it');
     case 'binary':
       return vscode.l10n.t('both sides changed it, and it is no text');
-    case 'file/directory':
+    case 'fileAndFolder':
       return vscode.l10n.t('a file on one side, a folder on the other');
-    case 'distinct modes':
+    case 'fileAndLink':
       return vscode.l10n.t('a file on one side, a link on the other');
     case 'submodule':
       return vscode.l10n.t('both sides moved the submodule');
@@ -78,15 +73,11 @@ export function kindText(kind: string): string {
       return vscode.l10n.t('an untracked file of yours is in the way');
     case 'staged':
       return vscode.l10n.t('what you staged conflicts with it');
-    default:
-      return kind.startsWith('rename') ? vscode.l10n.t('renamed on one side or both') : plainLine(kind);
+    case 'renamed':
+      return vscode.l10n.t('renamed on one side or both');
+    case undefined:
+      return plainLine(kind);
   }
-}
-
-/** What git has to say beyond the reason; of lines and pictures that is nothing more. */
-function saidOf({ kind, message }: Conflict): string {
-  if (/^(?:contents?|binary|add\/add|markers|kept)$/.test(kind)) return '';
-  return plainLine(message.replace(/^CONFLICT \([^)]*\): /, ''));
 }
 
 /** Picking one shows both sides. */
@@ -98,12 +89,15 @@ export async function chooseConflict(
   const reply = await dialogs.pick({
     title: vscode.l10n.t('Conflicts'),
     placeHolder: vscode.l10n.t('Choose a file to see both sides'),
-    items: conflicts.map((conflict) => ({
-      label: visibleName(conflict.path),
-      description: kindText(conflict.kind),
-      ...(saidOf(conflict) === '' ? {} : { detail: saidOf(conflict) }),
-      path: conflict.path,
-    })),
+    items: conflicts.map((conflict) => {
+      const detail = plainLine(saidBeyond(conflict));
+      return {
+        label: visibleName(conflict.path),
+        description: kindText(conflict.kind),
+        ...(detail === '' ? {} : { detail }),
+        path: conflict.path,
+      };
+    }),
   });
   if (reply.kind === 'given') await openBothSides(target, reply.value.path);
 }

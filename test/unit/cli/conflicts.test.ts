@@ -147,6 +147,9 @@ describe('resolve', () => {
       preview: async () => ({ task: one, paths: [], conflicts }),
     });
     assert.equal(await cli.run('resolve', 'one'), 3);
-    assert.match(cli.stderr, /a\.txt: markers, it still holds markers/);
+    assert.match(
+      cli.stderr,
+      /not resolved yet; nothing was written: a\.txt: conflict markers\n {2}Resolve it in /,
+    );
   });
 });

@@ -107,7 +107,10 @@ describe('parts of a change on the command line', () => {
     const preview = { task: storyTask, paths: [...paths], conflicts: [], leftOut };
     const host = new FakeHost({ ...open, preview: () => Promise.resolve(preview) });
     assert.equal(await host.run('accept', 'fix-the-parser', '--dry-run'), 0);
-    assert.match(host.stdout, /Left out, as you rejected it:\n {2}bad\.ts\n {2}hunk ab120000\n/);
+    assert.match(
+      host.stdout,
+      /Left out, as you rejected it:\n {2}bad\.ts\n {2}src\/parse\.ts: hunk ab120000 at line 4\n/,
+    );
   });
 
   it('mark says what it marked, and wants to know as what', async () => {
