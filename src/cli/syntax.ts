@@ -99,7 +99,7 @@ export const flags: Readonly<Record<FlagName, FlagSyntax>> = {
   },
   message: { value: 'TEXT', short: 'm', help: "The commit message (default: the objective's first line)." },
   'no-gate': { help: 'Land without running the acceptance tests on the result first.' },
-  'dry-run': { help: 'Only show what would be written.' },
+  'dry-run': { help: 'Only show what would be written, or removed.' },
   'dismiss-alarms': {
     help: 'You have seen what changed outside the worktree while agents ran commands: do not show it again.',
   },

@@ -25,7 +25,7 @@ export class ProblemNotices implements Disposable {
   }
 
   take(problem: StoreProblem): void {
-    const key = `${problem.code} ${problem.path}`;
+    const key = `${problem.code} ${problem.path} ${problem.taskId ?? ''}`;
     if (this.told.has(key)) return;
     this.told.add(key);
     this.fresh.push(problem);

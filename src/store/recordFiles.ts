@@ -113,9 +113,9 @@ export function corruptProblem(path: string, reason: string, keptAs: string | un
   return { path, code: 'corruptFile', message: `${path} is damaged: ${reason}. ${kept}` };
 }
 
-/** The error that says what a StoreProblem says. */
-export function problemError(problem: StoreProblem): TributaryError {
-  return new TributaryError(problem.code, problem.message, { details: { path: problem.path } });
+/** The error that says what a StoreProblem of a file says. */
+export function problemError({ code, message, path }: StoreProblem): TributaryError {
+  return new TributaryError(code === 'newerStore' ? code : 'corruptFile', message, { details: { path } });
 }
 
 async function exists(path: string): Promise<boolean> {

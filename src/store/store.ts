@@ -14,10 +14,13 @@ import type {
 } from '../model/transcript';
 import type { Worktree } from '../model/worktree';
 
-/** Something on disk that could not be used; it was kept, renamed or left, never deleted. */
+/**
+ * Something on disk that could not be used; it was kept, renamed or left, never deleted. `cutOff`: what a killed
+ * accept or undo had begun was settled around what the user did since; `unsettled`: a Task that is shown as it was.
+ */
 export interface StoreProblem {
   readonly path: string;
-  readonly code: 'corruptFile' | 'newerStore';
+  readonly code: 'corruptFile' | 'newerStore' | 'cutOff' | 'unsettled';
   /** A sentence that names the file and what can be done. */
   readonly message: string;
   /** Set when the file belongs to a Task. */

@@ -170,13 +170,14 @@ export class Endings {
 
   async previewUndo(task: Task): Promise<UndoPlan> {
     const last = standingLanding(task);
-    expectState(task, statesToUndo(task), 'undo');
+    expectUndoable(task);
     if (last === undefined) return { task, paths: [], merged: [], conflicts: [] };
     return { task, landingId: last.id, ...(await this.deps.mergingUndo.plan(last.id)) };
   }
 
   async undo(task: Task, { merge = false }: UndoOptions = {}): Promise<UndoOutcome> {
     refuseExpired(task, 'undo');
+    expectUndoable(task);
     return this.from(task, statesToUndo(task), 'undo', async (current) => {
       const last = standingLanding(current);
       if (last === undefined)
@@ -484,6 +485,18 @@ function isUnfinished(state: FinishedLanding['state']): boolean {
 /** A Task may be open and have landed in part. */
 function statesToUndo(task: Task): readonly TaskStateName[] {
   return standingLanding(task)?.part === undefined ? ['accepted'] : ['accepted', 'open'];
+}
+
+/** Throws `wrongState` where nothing can be taken back. */
+function expectUndoable(task: Task): void {
+  if (task.state === 'open' && standingLanding(task) === undefined) {
+    throw new TributaryError(
+      'wrongState',
+      `nothing of task ${task.slug} was accepted, so there is nothing to undo`,
+      { details: { taskId: task.id, state: task.state, verb: 'undo' } },
+    );
+  }
+  expectState(task, statesToUndo(task), 'undo');
 }
 
 /** The Landing that `undo` takes back. */

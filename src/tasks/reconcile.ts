@@ -48,7 +48,8 @@ export async function reconcile(
       const path = deps.store.directory;
       problems.push({
         path,
-        code: 'corruptFile',
+        code: 'unsettled',
+        taskId: task.id,
         message: `task ${task.id} could not be brought up to date: ${messageOf(error)}`,
       });
       settled.push(
@@ -185,7 +186,7 @@ async function finishEnding(deps: ReconcileDeps, task: Task, problems: StoreProb
   if (cutOff !== undefined)
     problems.push({
       path: deps.store.directory,
-      code: 'corruptFile',
+      code: 'cutOff',
       message: cutOffText(task.slug, cutOff),
       taskId: task.id,
     });
