@@ -161,7 +161,9 @@ const errorWords: Readonly<Record<ErrorCode, () => Words>> = {
   worktreeMissing: () =>
     words(
       vscode.l10n.t('The worktree of the Task is not there any more'),
-      vscode.l10n.t('Its newest snapshot is kept; it can be reviewed and accepted.'),
+      vscode.l10n.t(
+        'Its newest snapshot is kept; it can be reviewed and accepted. Where folders were moved, Doctor connects them again.',
+      ),
     ),
   noCredentials: () =>
     words(
