@@ -35,15 +35,18 @@ export async function wantedFiles(asking: Asking, globs: readonly string[]): Pro
   return outermost([...whole, ...(await ignoredAmong(asking, each))]);
 }
 
-/** Those of `paths` that git ignores there and does not track; a folder, which need not stand, ends with a slash. */
+/**
+ * Those of `paths` that git ignores there and does not track; a folder, which need not stand, ends with a slash.
+ * Without the index tracked ones count too, and paths in what it calls a submodule can be asked about.
+ */
 export async function ignoredAmong(
-  { git, checkout, signal }: Asking,
+  { git, checkout, signal, isIndexAsked = true }: Asking & { readonly isIndexAsked?: boolean },
   paths: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();
   const { stdout } = await git({
     ...inCheckout(checkout),
-    args: ['check-ignore', '-z', '--stdin'],
+    args: ['check-ignore', ...(isIndexAsked ? [] : ['--no-index']), '-z', '--stdin'],
     config: await caseSettings(checkout.workTree),
     // It refuses literal pathspecs; the leading `./` keeps a colon at the start from being magic.
     env: { ...inCheckout(checkout).env, GIT_LITERAL_PATHSPECS: '0' },

@@ -19,7 +19,8 @@ export async function tellIndex(
   const place = { ...inCheckout(checkout), signal };
   const changes = parseRawDiff((await git({ ...place, args: rawDiffOf('HEAD', tree) })).stdout);
   const added = changes.filter((change) => change.oldMode === absentMode).map((change) => change.path);
-  const ignored = await ignoredAmong({ git, checkout, signal }, added);
+  // Not even the index is asked: what is added may stand where HEAD has a pointer to a repository.
+  const ignored = await ignoredAmong({ git, checkout, signal, isIndexAsked: false }, added);
   const told: RawChange[] = [];
   for (const change of changes) {
     const { path, oldMode, newMode } = change;

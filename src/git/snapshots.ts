@@ -9,7 +9,7 @@ import type { CheckoutLook, LastLooks } from './lastLook';
 import { AsideFolder } from './movedFiles';
 import { zeroName } from './objectNames';
 import { absentMode, gitlinkMode, parseRawDiff, type RawChange, rawDiffOf } from './parsers/diffTree';
-import { fileAt, joinPaths } from './parsers/pathBytes';
+import { fileAt, joinPaths, splitPaths } from './parsers/pathBytes';
 import type { Head } from './parsers/statusV2';
 import { type Git, type GitOutput, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
@@ -160,11 +160,27 @@ export async function restoreTree(
   const aside = asideDirectory === undefined ? [] : await clear(checkout.workTree, added, asideDirectory);
   if (restored.length > 0) await checkOut(git, checkout, { tree, paths: restored });
   const waiting = gone.filter((path) => !isFirst(path));
-  // What the tree's rules ignore is no part of what it records: like any ignored file it stays.
-  const ignored = await ignoredAmong({ git, checkout, signal }, waiting);
+  const ignored = await leftByRules(git, checkout, waiting, signal);
   for (const path of waiting) if (!ignored.has(path)) await removeFile(checkout.workTree, path);
   const removed = gone.filter((path) => !ignored.has(path));
   return { restored, removed, aside };
+}
+
+/**
+ * Those of `paths` that the rules which stand now ignore, and the index does not name: no part of what a Snapshot
+ * records, they stay like any ignored file.
+ */
+async function leftByRules(
+  git: Git,
+  checkout: Checkout,
+  paths: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlySet<string>> {
+  if (paths.length === 0) return new Set();
+  const listed = await git({ ...inCheckout(checkout), args: ['ls-files', '-z'], signal });
+  const named = new Set(splitPaths(listed.stdout));
+  const untracked = paths.filter((path) => !named.has(path));
+  return ignoredAmong({ git, checkout, signal, isIndexAsked: false }, untracked);
 }
 
 function hasOtherRules(changes: readonly RawChange[]): boolean {

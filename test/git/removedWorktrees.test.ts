@@ -166,6 +166,19 @@ describe('a nested repository of a Worktree', () => {
     }
   });
 
+  it('comes back where the agent has committed a pointer to it', async () => {
+    const at = await place();
+    await makeInner(at.wt, 'inner');
+    await gitAt(at.path, '-c', 'advice.addEmbeddedRepo=false', 'add', 'inner');
+    await gitAt(at.path, 'commit', '-q', '-m', 'a pointer');
+    const stood = await everything(at.path);
+    const kept = await snapshot(at);
+    await remove(at, kept);
+    await rebuild(at, kept);
+    assert.deepEqual(await everything(at.path), stood);
+    assert.equal(await at.layer.snapshots.treeOf(at.path), kept.tree);
+  });
+
   it('gets its repository back, and its differing file stays aside, when an earlier state comes back', async () => {
     const at = await place();
     const inner = await makeInner(at.wt, 'inner');

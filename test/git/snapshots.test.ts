@@ -640,6 +640,33 @@ describe('restoring files', () => {
     assert.equal(await snapshots.treeOf(repo.root), later);
   });
 
+  it('goes back over other ignore rules with a repository inside that the agent staged, and removes what is tracked', async () => {
+    const repo = await makeRepo({ files });
+    const { snapshots } = await openLayer(repo.root);
+    const tree = await snapshots.treeOf(repo.root);
+    await repo.write('.gitignore', '');
+    await repo.write('nest/inner.txt', 'i');
+    await repo.write('forced.log', 'tracked, although ignored then');
+    await repo.git('init', '-q', 'nest');
+    await repo.git('-C', 'nest', 'add', '.');
+    await repo.git(
+      '-C',
+      'nest',
+      '-c',
+      'user.name=x',
+      '-c',
+      'user.email=x@example.com',
+      'commit',
+      '-q',
+      '-m',
+      'x',
+    );
+    await repo.git('-c', 'advice.addEmbeddedRepo=false', 'add', '.');
+    const result = await snapshots.restoreFiles(repo.root, tree, join(repo.folder, 'aside'));
+    assert.deepEqual(result.removed.toSorted(), ['forced.log', 'nest/inner.txt']);
+    assert.equal(await snapshots.treeOf(repo.root), tree);
+  });
+
   it('applies line endings and filters', async () => {
     const repo = await makeRepo({ files: { ...files, '.gitattributes': '*.txt text eol=crlf\n' } });
     await repo.write('a.txt', 'one\r\ntwo\r\n');
