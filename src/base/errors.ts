@@ -99,3 +99,8 @@ export function messageOf(error: unknown): string {
 export function assertNever(value: never): never {
   throw new TributaryError('internal', `unexpected value ${JSON.stringify(value)}`);
 }
+
+/** Whether it says that nothing was done, so that what was begun for it can be taken back. */
+export function wasRefused({ details }: TributaryError): boolean {
+  return details['wasRefused'] === true;
+}

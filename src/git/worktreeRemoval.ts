@@ -186,7 +186,7 @@ export async function putInTrash(
   if (hasTrash && !(await belongsTo(facts, trash))) throw refused(trash, 'it is in the way and not ours');
   if (!(await exists(path)) || (await removedBare(facts, request))) return;
   await proveRemovable(facts, request);
-  if (hasTrash) throw refused(trash, 'an earlier removal was not finished and the worktree is back');
+  if (hasTrash) throw refusedStanding(path, `an earlier removal, of ${trash}, was not finished`);
   await rename(path, trash);
 }
 
@@ -209,22 +209,22 @@ async function removedEmpty(path: string): Promise<boolean> {
 /** Throws `worktreeFailed` unless `path` is, beyond doubt, a linked worktree that may go. */
 async function proveRemovable(facts: RepositoryFacts, { path, isOurs }: TrashWorktree): Promise<void> {
   const stats = await lstat(path);
-  if (stats.isSymbolicLink()) throw refused(path, 'it is a symbolic link');
-  if (!stats.isDirectory()) throw refused(path, 'it is no folder');
-  if ((await realpath(path)) !== path) throw refused(path, 'it is reached through a link');
+  if (stats.isSymbolicLink()) throw refusedStanding(path, 'it is a symbolic link');
+  if (!stats.isDirectory()) throw refusedStanding(path, 'it is no folder');
+  if ((await realpath(path)) !== path) throw refusedStanding(path, 'it is reached through a link');
   for (const precious of [facts.mainRoot, facts.root, facts.commonDir]) {
     if (precious === undefined) continue;
     // The opened checkout may itself be a worktree, but never the one to go.
-    if (isWithin(path, precious)) throw refused(path, `it holds ${precious}`);
+    if (isWithin(path, precious)) throw refusedStanding(path, `it holds ${precious}`);
   }
   const gitDir = await findAdminDirectory(facts.commonDir, path);
-  if (gitDir === undefined) throw refused(path, 'it is no worktree of this repository');
-  if (!(await isOurs(gitDir))) throw refused(path, 'Tributary did not make it');
+  if (gitDir === undefined) throw refusedStanding(path, 'it is no worktree of this repository');
+  if (!(await isOurs(gitDir))) throw refusedStanding(path, 'Tributary did not make it');
   if ((await lstat(join(path, '.git')).catch(unlessMissing)) !== undefined) {
-    if (!(await belongsTo(facts, path))) throw refused(path, 'its .git leads to another repository');
+    if (!(await belongsTo(facts, path))) throw refusedStanding(path, 'its .git leads to another repository');
   } else if (decodePath(await readFile(join(gitDir, 'gitdir'))) !== `${join(path, '.git')}\n`) {
     // Only a link above it makes it seem registered, and nothing in it says that it is ours.
-    throw refused(path, 'it is reached through a link');
+    throw refusedStanding(path, 'it is reached through a link');
   }
 }
 
@@ -267,6 +267,12 @@ async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(unlessMissing)) !== undefined;
 }
 
-function refused(path: string, why: string): TributaryError {
-  return new TributaryError('worktreeFailed', `${path} is not removed: ${why}`, { details: { path, why } });
+/** The folder stands in its place as before, and `wasRefused` says so. */
+function refusedStanding(path: string, why: string): TributaryError {
+  return refused(path, why, { wasRefused: true });
+}
+
+function refused(path: string, why: string, more: Readonly<Record<string, unknown>> = {}): TributaryError {
+  const details = { path, why, ...more };
+  return new TributaryError('worktreeFailed', `${path} is not removed: ${why}`, { details });
 }

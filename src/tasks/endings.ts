@@ -1,4 +1,4 @@
-import { assertNever, TributaryError, toTributaryError } from '../base/errors';
+import { assertNever, TributaryError, toTributaryError, wasRefused } from '../base/errors';
 import type { ContentDrivers } from '../git/contentDrivers';
 import type { Repository } from '../git/repository';
 import type { CutOff } from '../model/cutOff';
@@ -332,14 +332,22 @@ export class Endings {
     try {
       await this.deps.keeper.remove(withWorktree(task), onAway);
     } catch (error) {
+      if (stage === 'away') throw error;
       // What has landed has landed: a Worktree that cannot be removed is left where it is, and that is told.
-      if (pending.landingId === undefined || stage === 'away') throw error;
+      if (pending.landingId === undefined) return this.notEnded(task, pending, error);
       if (stage === 'stands') {
         await this.deps.keeper.record(withWorktree(task), 'missing');
         await this.setEnded(task.id, pending);
       }
     }
     return this.deps.records.load(task.id);
+  }
+
+  /** A Worktree that is not ours to remove, or not proven to be, stands as before: so does its Task. */
+  private async notEnded(task: Task, { kept }: PendingEnding, error: unknown): Promise<never> {
+    if (kept === undefined && wasRefused(toTributaryError(error)))
+      await this.deps.records.change(task.id, withoutPending);
+    throw error;
   }
 
   private setEnded(id: TaskId, { to, at, landingId, kept }: PendingEnding): Promise<Task> {

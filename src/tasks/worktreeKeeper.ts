@@ -1,4 +1,4 @@
-import { TributaryError, toTributaryError } from '../base/errors';
+import { TributaryError, toTributaryError, wasRefused } from '../base/errors';
 import type { MergeIns } from '../git/mergeIn';
 import type { Repository } from '../git/repository';
 import type { RestoredFiles, Snapshots, TakenSnapshot } from '../git/snapshots';
@@ -318,6 +318,8 @@ export class WorktreeKeeper {
       await records.report(task, { type: 'worktree.remove.completed', path: task.worktreePath });
     } catch (error) {
       const failure = toTributaryError(error);
+      // It stands, but cannot be relied on.
+      if (wasRefused(failure)) await this.record(task, 'missing');
       await records.report(task, {
         type: 'worktree.remove.failed',
         path: task.worktreePath,

@@ -136,6 +136,26 @@ describe('the doctor', () => {
     assert.match(await folder.git('status', '--branch'), /On branch tributary\/write/);
   });
 
+  it('is where a discard that was refused, as git had forgotten the Worktree, goes on from', async () => {
+    const core = await cores.open(repo.root);
+    const task = await cores.task(core, 'Write', { 'one.txt': '1' });
+    const folder = repoAt(repo.folder, worktreeOf(task));
+    await rename(folder.root, `${folder.root}.away`);
+    await repo.git('worktree', 'prune');
+    await rename(`${folder.root}.away`, folder.root);
+    await folder.write('late.txt', 'late');
+    for (const verb of ['discard', 'discard'] as const)
+      await assert.rejects(core.tasks[verb](task.id), { code: 'worktreeFailed' });
+    const board = await core.tasks.list();
+    assert.deepEqual(board.problems, []);
+    const after = board.tasks.find(({ id }) => id === task.id);
+    assert.deepEqual([after?.state, after?.pending], ['open', undefined]);
+    assert.deepEqual(ailing(await mended(core)), ['forgotten']);
+    await core.tasks.discard(task.id);
+    await core.tasks.restore(task.id);
+    assert.equal(await folder.read('late.txt'), 'late');
+  });
+
   it('lets go of a registration whose folder is gone; the Worktree comes back from its Snapshot', async () => {
     const core = await cores.open(repo.root);
     const task = await cores.task(core, 'Write', { 'one.txt': '1' });
@@ -207,7 +227,8 @@ describe('the doctor', () => {
     assert.deepEqual(await fingerprint(repo.root), before);
     await rm(worktreeOf(task));
     await mended(core);
-    assert.equal((await one(core)).state, 'discarded');
+    assert.equal((await one(core)).state, 'open');
+    assert.equal((await core.tasks.discard(task.id)).state, 'discarded');
   });
 
   it('removes temporary indexes of dead processes and of no other', async () => {

@@ -117,7 +117,8 @@ async function outcomeOf(
 async function mended({ tasks }: Core): Promise<Came> {
   const first = await tasks.housekeeping.examine({ mend: true });
   const second = await tasks.housekeeping.examine({ mend: true });
-  const still = second.filter(({ canMend }) => canMend);
+  // Temporary indexes are the whole machine's: one of another killed process may come of age in between.
+  const still = second.filter(({ canMend, kind }) => canMend && kind !== 'temporary');
   if (still.length > 0) return { outcome: 'ill', message: JSON.stringify({ first, still }) };
   const kinds = first.filter(({ canMend }) => canMend).map(({ kind }) => kind);
   return { outcome: kinds.length === 0 ? 'well' : `mended_${[...new Set(kinds)].join('_')}` };
