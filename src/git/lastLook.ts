@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { toTributaryError } from '../base/errors';
 import { type Checkout, caseSettings, inCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
 import { type Head, parseStatus } from './parsers/statusV2';
@@ -93,8 +94,8 @@ export class LastLooks {
         return tree;
       });
     } catch (error) {
-      // Files that went away or changed meanwhile: whoever looks from the start tries again.
-      if (kindOf(error) === 'moving') return undefined;
+      // Files, or what was kept, went away or changed meanwhile: whoever looks from the start tries again.
+      if (kindOf(error) === 'moving' || toTributaryError(error).code === 'stale') return undefined;
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import { copyFile, link, lstat, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { TributaryError } from '../base/errors';
 import { type Checkout, caseSettings, inCheckout, unlessMissing } from './checkouts';
 import { type IndexEntry, setEntries } from './indexInfo';
 import { parseSpecialEntries, type SpecialEntry } from './parsers/lsFiles';
@@ -126,8 +127,7 @@ export async function withTemporaryIndex<T>(
   const directory = await mkdtemp(join(place, `${temporaryPrefix}${process.pid}-`));
   try {
     const file = join(directory, 'index');
-    // git puts a new file in the place of the old one, so a second name keeps what it stood for.
-    if (deps.from !== undefined) await link(deps.from, file).catch(() => copyIndex(deps.from ?? '', file));
+    if (deps.from !== undefined) await standIn(deps.from, file);
     else if (deps.isEmpty !== true) await copyIndex(join(deps.checkout.gitDir, 'index'), file);
     const config = await caseSettings(deps.checkout.workTree);
     const { git, checkout, signal } = deps;
@@ -150,15 +150,29 @@ export async function treeWithEntries(
   });
 }
 
-/** A private copy whose age git judges as it would judge the original's. No index is no error. */
-async function copyIndex(from: string, to: string): Promise<void> {
+/**
+ * A second name for an index, which keeps what it stood for: git puts a new file in the place of the old one. Throws
+ * `stale` when it is gone: an empty index would make every file look new.
+ */
+async function standIn(from: string, to: string): Promise<void> {
+  const isLinked = await link(from, to).then(
+    () => true,
+    () => false,
+  );
+  if (!isLinked && !(await copyIndex(from, to)))
+    throw new TributaryError('stale', `the index ${from} is gone`, { details: { path: from } });
+}
+
+/** A private copy whose age git judges as it would judge the original's; answers whether there was one. */
+async function copyIndex(from: string, to: string): Promise<boolean> {
   const before = await stat(from).catch(unlessMissing);
-  if (before === undefined) return;
+  if (before === undefined) return false;
   await copyFile(from, to);
   // git reads a file again when it is as young as the index. The copy must not look younger than its source,
   // so it gets that second, rounded down: the stat was taken before the copy.
   const seconds = Math.floor(before.mtimeMs / 1000);
   await utimes(to, seconds, seconds);
+  return true;
 }
 
 /** Those of `paths` where something stands on disk; folders that are missing are asked about once. */

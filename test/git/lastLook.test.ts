@@ -190,6 +190,25 @@ describe('looking at a Worktree again', () => {
     assert.deepEqual(kept, ['tributary-index']);
   });
 
+  it('looks from the start when what it kept is taken away in the very look', async () => {
+    const path = await linked();
+    const gitDir = (await gitAt(path, 'rev-parse', '--git-dir')).toString().trim();
+    let isTaken = false;
+    const layer = await openLayer(path, async (request) => {
+      const result = await runCommand(request);
+      const { command } = request;
+      if (isTaken && command.kind === 'args' && command.args.includes('status'))
+        await rm(join(gitDir, 'tributary-index'), again);
+      return result;
+    });
+    await layer.snapshots.treeOf(path);
+    await put(path, 'a.txt', 'edited\n');
+    isTaken = true;
+    const tree = await layer.snapshots.treeOf(path);
+    assert.equal((await gitAt(path, 'show', `${tree}:dir/b.txt`)).toString(), 'b\n');
+    assert.equal((await gitAt(path, 'show', `${tree}:a.txt`)).toString(), 'edited\n');
+  });
+
   it('tells where HEAD stands at that moment', async () => {
     const path = await linked();
     const { snapshots } = await openLayer(path);
