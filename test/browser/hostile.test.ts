@@ -194,8 +194,7 @@ describe('text of models, files and repositories that means harm', function () {
   });
 
   it('offers the files a fix added to the review that is open', async () => {
-    await rows().first().click({ button: 'right' });
-    await window.menuItem('Fix Findings').click();
+    await window.takeFromMenuOf(rows().first(), 'Fix Findings');
     await window.button('Refresh Review').first().click({ timeout: 120_000 });
     await window.page.getByRole('tab', { name: /^Review: .*\(2 files\)/ }).waitFor();
     await window.page.getByText(addedByFix.slice('src/'.length)).first().waitFor();

@@ -173,8 +173,7 @@ describe('several Tasks beside each other, and their Worktrees', function () {
   it('puts a worktree back to what stood at a Turn, and takes that back', async () => {
     const file = join(await worktreeOf(day), 'src', 'greet.js');
     assert.match(await readFile(file, 'utf8'), /good day/);
-    await row(day).click({ button: 'right' });
-    await window.menuItem('Restore to a Turn…').click();
+    await window.takeFromMenuOf(row(day), 'Restore to a Turn…');
     await choice(/After Turn 2.*as it is now/).waitFor();
     await window.picture('restore-to');
     await window.pick('The base');

@@ -120,7 +120,25 @@ export class EditorWindow {
       await row.hover({ position: { x: 20, y: 5 } });
       await row.hover({ position: { x: 40, y: 10 } });
     }
-    await button.click();
+    await this.untilHeard(() => button.click());
+  }
+
+  /** Takes an entry of the menu of a row with the mouse. */
+  async takeFromMenuOf(row: Locator, title: string): Promise<void> {
+    await this.untilHeard(async () => {
+      await row.click({ button: 'right' });
+      await this.menuItem(title).click();
+    });
+  }
+
+  /** Presses again, as a person does who is told that the list was just changing and nothing was done. */
+  private async untilHeard(press: () => Promise<void>): Promise<void> {
+    const lost = this.notification('The list was just changing');
+    for (;;) {
+      await press();
+      if (!(await comes(lost.first(), 1_000))) return;
+      await lost.first().waitFor({ state: 'hidden' });
+    }
   }
 
   /** Opens the menu of the row that has the focus and takes an entry of it, by keys alone. */

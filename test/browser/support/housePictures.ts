@@ -129,13 +129,11 @@ async function rowsAndAlarms({ camera }: House): Promise<void> {
   await window.notification(/Something outside its worktree changed/).waitFor();
   await window.runCommand('Notifications: Clear All Notifications');
   await camera.side('rows');
-  await window.row(reaching).first().click({ button: 'right' });
-  await window.menuItem('Show Alarms').click();
+  await window.takeFromMenuOf(window.row(reaching).first(), 'Show Alarms');
   await window.modalButton('Dismiss').waitFor();
   await camera.editor('alarm');
   await window.modalButton('Dismiss').click();
-  await window.row(failing).first().click({ button: 'right' });
-  await window.menuItem('Show Set-up Output').click();
+  await window.takeFromMenuOf(window.row(failing).first(), 'Show Set-up Output');
   await window.page.locator('.editor-instance').getByText('no such package').first().waitFor();
   await camera.editor('setup-output');
 }
@@ -165,8 +163,7 @@ async function keeping({ camera, worktreeOf }: House): Promise<void> {
   await window.modalButton('Fix').click();
   await window.notification(/Fixed: \d/).waitFor();
   await window.runCommand('Notifications: Clear All Notifications');
-  await window.row(day).first().click({ button: 'right' });
-  await window.menuItem('Restore to a Turn…').click();
+  await window.takeFromMenuOf(window.row(day).first(), 'Restore to a Turn…');
   await window.pickRow(/as it is now/).waitFor();
   await camera.editor('restore');
   await window.pick('The base');
@@ -197,8 +194,7 @@ async function parts({ camera }: House): Promise<void> {
   await row('greet.js').click();
   await window.page.locator('.monaco-diff-editor').getByText('good day').first().waitFor();
   await camera.editor('parts');
-  await window.row(evening).first().click({ button: 'right' });
-  await window.menuItem('Accept As…').click();
+  await window.takeFromMenuOf(window.row(evening).first(), 'Accept As…');
   await window.pickRow('One Commit').waitFor();
   await camera.editor('as-mode');
   await window.pick('One Commit');

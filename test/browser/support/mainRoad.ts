@@ -130,8 +130,7 @@ export class MainRoad {
   }
 
   async discard(): Promise<void> {
-    await this.row().first().click({ button: 'right' });
-    await this.window.menuItem('Discard').click();
+    await this.window.takeFromMenuOf(this.row().first(), 'Discard');
     const yes = this.window.modalButton('Discard');
     await yes.waitFor();
     await this.picture('discard');
