@@ -11,6 +11,10 @@ const harmless = [
   /Failed to load resource|A bad HTTP response code \(404\) was received/,
   // Whoever listens to saves has 1.75 s for it, which a busy machine does not keep.
   /Aborted onWillSaveTextDocument-event/,
+  // Its own git extension looks into a worktree in the moment in which it goes; a busy machine gives it the time.
+  /Unable to read file 'git:\S*\.worktrees\//,
+  /Repository not initialized/,
+  /An unknown error occurred\. Please consult the log/,
 ];
 
 /** A window of the editor as a person has it: what is seen, clicked and typed. */
