@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { constants, createReadStream, type Stats } from 'node:fs';
 import {
   chmod,
   copyFile,
@@ -69,12 +69,22 @@ export async function writeSide(
     if (old?.isDirectory()) await removeEmptyFolder(file, path);
     // Looked at once more right before the rename: a parent may have become a link meanwhile.
     if ((await standingParent(root, path)) !== 'folder') throw stale(path, 'its folder went away');
+    // And the file: copying took a while, in which its user may have saved it.
+    if (!old?.isDirectory() && !isSame(old, await lstat(file).catch(unlessMissing)))
+      throw stale(path, 'it was written meanwhile');
     await rename(temporary, file);
   } catch (error) {
     await unlink(temporary).catch(unlessMissing);
     await removeEmptyParents(root, made);
     throw error;
   }
+}
+
+/** Whether nothing was written there in between, as far as the disk tells. */
+function isSame(before: Stats | undefined, now: Stats | undefined): boolean {
+  const stamp = (stats: Stats | undefined): string =>
+    stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(' ');
+  return stamp(before) === stamp(now);
 }
 
 /** Removes the temporary files that a killed `writeSide` left beside `paths`. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import {
   access,
   chmod,
@@ -13,6 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { TributaryError } from '../../src/base/errors';
 import type { MergePreview } from '../../src/git/merges';
 import { type Layer, openLayer } from './support/layer';
@@ -806,6 +808,22 @@ describe('writing a file of the checkout', () => {
     );
     await assert.rejects(layer.merges.putSide(root, 'b.txt', newContent, join(root, 'none')));
     assert.equal(await listing(root), before);
+  });
+
+  it('leaves what its user saved while the new content was copied', async () => {
+    const { root, content, layer } = await checkout();
+    const large = Buffer.alloc(60_000_000, 'x');
+    await writeFile(content, large);
+    const side = { ...newContent, sha256: createHash('sha256').update(large).digest('hex') };
+    const put = layer.merges.putSide(root, 'b.txt', side, content);
+    const saved = (async () => {
+      while (!(await readdir(root)).some((name) => name.endsWith('.tmp'))) await setImmediate();
+      await writeFile(join(root, 'b.txt'), 'saved by the user');
+    })();
+    await assert.rejects(put, refused('stale'));
+    await saved;
+    assert.equal(await readFile(join(root, 'b.txt'), 'utf8'), 'saved by the user');
+    assert.ok(!(await readdir(root)).some((name) => name.endsWith('.tmp')));
   });
 
   it('keeps other permissions of a file it replaces', async () => {
