@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { constants, createReadStream, type Stats } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
 import {
   chmod,
   copyFile,
@@ -24,6 +24,29 @@ type FilePath = string | Buffer;
 /** The names of files on their way to their place; see `writeSide`. */
 const temporaryName = /^\.tributary-[0-9a-f]{16}\.tmp$/;
 
+/** What stands at a path, and what tells whether something was written there since. */
+export interface StandingSide {
+  readonly side: LandedSide;
+  readonly stamp: string;
+}
+
+/** As `readSide`, of one moment: throws `stale` for what is written while it is read. */
+export async function readStanding(root: string, path: string): Promise<StandingSide> {
+  refuseUnsafe(path);
+  const file = fileAt(root, path);
+  const stamp = await stampAt(file);
+  const side = await readSide(root, path);
+  if (stamp !== (await stampAt(file))) throw stale(path, 'it is being written');
+  return { side, stamp };
+}
+
+/** Empty where no file or link stands. What is below a link or a file has one, and is refused when it is written. */
+async function stampAt(file: FilePath): Promise<string> {
+  const stats = await lstat(file, { bigint: true }).catch(unlessMissing);
+  if (stats === undefined || stats.isDirectory()) return '';
+  return [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
+}
+
 /**
  * What stands at `path` below `root`, raw. No link is followed: below one, or below a file, stands nothing of the
  * checkout. A folder counts as no file.
@@ -46,11 +69,11 @@ export async function readSide(root: string, path: string): Promise<LandedSide> 
 export async function writeSide(
   root: string,
   path: string,
-  { side, contentFile }: { side: LandedSide; contentFile: FilePath },
+  { side, contentFile, over }: { side: LandedSide; contentFile: FilePath; over?: string | undefined },
 ): Promise<void> {
   refuseUnsafe(path);
   if (side.kind === 'absent') {
-    await removeFile(root, path);
+    await removeFile(root, path, over);
     return;
   }
   const made = await makeParents(root, path);
@@ -60,6 +83,7 @@ export async function writeSide(
     `${withSlash(parentOf(path))}.tributary-${randomBytes(8).toString('hex')}.tmp`,
   );
   try {
+    const stamp = over ?? (await stampAt(file));
     const old = await lstat(file).catch(unlessMissing);
     if (old !== undefined && !old.isFile() && !old.isSymbolicLink() && !old.isDirectory()) {
       throw stale(path, 'something that is no file stands there');
@@ -69,9 +93,8 @@ export async function writeSide(
     if (old?.isDirectory()) await removeEmptyFolder(file, path);
     // Looked at once more right before the rename: a parent may have become a link meanwhile.
     if ((await standingParent(root, path)) !== 'folder') throw stale(path, 'its folder went away');
-    // And the file: copying took a while, in which its user may have saved it.
-    if (!old?.isDirectory() && !isSame(old, await lstat(file).catch(unlessMissing)))
-      throw stale(path, 'it was written meanwhile');
+    // And the file: since it was looked at, its user may have saved it.
+    await refuseWritten(file, path, stamp);
     await rename(temporary, file);
   } catch (error) {
     await unlink(temporary).catch(unlessMissing);
@@ -80,11 +103,9 @@ export async function writeSide(
   }
 }
 
-/** Whether nothing was written there in between, as far as the disk tells. */
-function isSame(before: Stats | undefined, now: Stats | undefined): boolean {
-  const stamp = (stats: Stats | undefined): string =>
-    stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(' ');
-  return stamp(before) === stamp(now);
+/** Throws `stale` where what stands there is no longer what had this stamp, as far as the disk tells. */
+async function refuseWritten(file: FilePath, path: string, stamp: string): Promise<void> {
+  if ((await stampAt(file)) !== stamp) throw stale(path, 'it was written meanwhile');
 }
 
 /** Removes the temporary files that a killed `writeSide` left beside `paths`. */
@@ -102,8 +123,11 @@ export async function sweepTemporary(root: string, paths: readonly string[]): Pr
   }
 }
 
-/** Removes a file or link and the folders that became empty by it. No file there is no error. */
-export async function removeFile(root: string, path: string): Promise<void> {
+/**
+ * Removes a file or link and the folders that became empty by it. No file there is no error. With `over`, the stamp of
+ * a look, what was written since is left: throws `stale`.
+ */
+export async function removeFile(root: string, path: string, over?: string): Promise<void> {
   refuseUnsafe(path);
   const parent = await standingParent(root, path);
   if (parent === 'link') throw stale(path, 'a folder above it is a symbolic link');
@@ -111,6 +135,7 @@ export async function removeFile(root: string, path: string): Promise<void> {
   const file = fileAt(root, path);
   const stats = await lstat(file).catch(unlessMissing);
   if (stats === undefined || stats.isDirectory()) return;
+  if (over !== undefined) await refuseWritten(file, path, over);
   await unlink(file).catch(unlessMissing);
   await removeEmptyParents(root, ancestorsOf(path));
 }

@@ -1,5 +1,5 @@
 import type { Conflict, LandedFolder, LandedSide, LandingPath } from '../model/landing';
-import { readSide, sweepTemporary, writeSide } from './checkoutFiles';
+import { readStanding, type StandingSide, sweepTemporary, writeSide } from './checkoutFiles';
 import { putFolders, readFolders } from './checkoutFolders';
 import { locateCheckout } from './checkouts';
 import { previewMerge } from './mergePreview';
@@ -65,13 +65,22 @@ export interface Merges {
     landed: string;
     directory?: string;
   }): Promise<StagedUndo>;
-  /** What stands at `path` now, raw; below a symlink, nothing. Throws `stale` if the path leaves the checkout. */
-  sideOf(checkout: string, path: string): Promise<LandedSide>;
+  /**
+   * What stands at `path` now, raw; below a symlink, nothing. Throws `stale` for a path that leaves the checkout, and
+   * for a file that is written at this moment.
+   */
+  standing(checkout: string, path: string): Promise<StandingSide>;
   /**
    * Puts `side` at `path` through a temporary file beside it and a rename; content from `contentFile`.
-   * Parents are made when missing, and removed when they became empty; a parent that is a link is refused.
+   * Parents are made when missing, and removed when they became empty; a parent that is a link is refused. What was
+   * written since the look that had the stamp `over` is left: throws `stale`.
    */
-  putSide(checkout: string, path: string, side: LandedSide, contentFile: string): Promise<void>;
+  putSide(
+    checkout: string,
+    path: string,
+    side: LandedSide,
+    from: { readonly contentFile: string; readonly over?: string | undefined },
+  ): Promise<void>;
   /** The folders that stand at and above `paths` now; none that is reached through a link. */
   foldersOf(checkout: string, paths: readonly string[]): Promise<readonly LandedFolder[]>;
   /** Makes those of `folders` again that are missing, with their modes; what stands there is left. */
@@ -126,16 +135,21 @@ export class GitMerges implements Merges {
     return stageLanding(this.git, await locateCheckout(this.facts, request.checkout), request);
   }
 
-  sideOf(checkout: string, path: string): Promise<LandedSide> {
-    return readSide(checkout, path);
+  standing(checkout: string, path: string): Promise<StandingSide> {
+    return readStanding(checkout, path);
   }
 
   async stageUndo({ checkout, ...request }: Parameters<Merges['stageUndo']>[0]): Promise<StagedUndo> {
     return stageUndo(this.git, await locateCheckout(this.facts, checkout), request);
   }
 
-  putSide(checkout: string, path: string, side: LandedSide, contentFile: string): Promise<void> {
-    return writeSide(checkout, path, { side, contentFile });
+  putSide(
+    checkout: string,
+    path: string,
+    side: LandedSide,
+    from: { readonly contentFile: string; readonly over?: string | undefined },
+  ): Promise<void> {
+    return writeSide(checkout, path, { side, ...from });
   }
 
   foldersOf(checkout: string, paths: readonly string[]): Promise<readonly LandedFolder[]> {

@@ -219,11 +219,11 @@ export class Landing {
   private async forwardOrBack(record: LandingRecord): Promise<readonly string[]> {
     try {
       const held = await this.deps.modes.forward(record, this.directoryOf(record));
-      if (held.length > 0) await this.files.write(record, { from: 'after', to: 'before' });
+      if (held.length > 0) await this.files.writeBack(record);
       return held;
     } catch (error) {
       await this.deps.modes.back(record, this.directoryOf(record));
-      await this.files.write(record, { from: 'after', to: 'before' });
+      await this.files.writeBack(record);
       throw error;
     }
   }

@@ -1,4 +1,5 @@
-import { toTributaryError } from '../base/errors';
+import { TributaryError, toTributaryError } from '../base/errors';
+import type { StandingSide } from '../git/checkoutFiles';
 import type { Merges } from '../git/merges';
 import { type LandedSide, type LandingRecord, sameSide } from '../model/landing';
 import type { Store } from '../store/store';
@@ -21,8 +22,9 @@ export class LandingFiles {
   }
 
   /**
-   * Brings every path but `left` from one side to the other, each looked at once more right before its rename. A path
-   * that is neither, or whose place is taken, or a failure, takes back what this call wrote. Answers these paths.
+   * Brings every path but `left` from one side to the other. What its user saves after the look at a file is left: a
+   * path that is neither side, whose place is taken or that is written meanwhile, or a failure, takes back what this
+   * call wrote. Answers these paths. Throws `stale` where one that it wrote was edited by then: that one stays.
    */
   async write(
     record: LandingRecord,
@@ -36,8 +38,8 @@ export class LandingFiles {
         if (one === undefined || left.has(one.path)) continue;
         const now = await this.standing(record, one.path);
         if (isAt(now, one[to])) continue;
-        if (!isAt(now, one[from]) || !(await this.couldPut(record, index, to))) {
-          await this.takeBack(record, written, from);
+        if (now === undefined || !isAt(now, one[from]) || !(await this.couldPut(record, index, now, to))) {
+          await this.takeBack(record, written, { from: to, to: from });
           return [one.path];
         }
         written.push(index);
@@ -45,9 +47,15 @@ export class LandingFiles {
       await this.putFolders(record, to);
       return [];
     } catch (error) {
-      await this.takeBack(record, written, from);
+      await this.takeBack(record, written, { from: to, to: from });
       throw error;
     }
+  }
+
+  /** As `write`, of all that was written: what was edited since stays, and throws `stale`. */
+  async writeBack(record: LandingRecord): Promise<void> {
+    const strange = await this.write(record, { from: 'after', to: 'before' });
+    if (strange.length > 0) throw editedMeanwhile(strange);
   }
 
   /** The paths that stand as none of `sides` says. */
@@ -60,15 +68,20 @@ export class LandingFiles {
     return strange;
   }
 
-  /** `false`: something stands in the way. */
-  private async couldPut(record: LandingRecord, index: number, to: Side): Promise<boolean> {
-    const put = this.putAll(record, [index], to).then(() => true);
+  /** `false`: something stands in the way, or was saved there just now. */
+  private async couldPut(
+    record: LandingRecord,
+    index: number,
+    { stamp }: StandingSide,
+    side: Side,
+  ): Promise<boolean> {
+    const put = this.put(record, index, { side, over: stamp }).then(() => true);
     return (await unlessStale(put)) ?? false;
   }
 
-  /** `undefined`: something that is no file stands there. */
-  private standing({ checkout }: LandingRecord, path: string): Promise<LandedSide | undefined> {
-    return unlessStale(this.deps.merges.sideOf(checkout, path));
+  /** `undefined`: something that is no file stands there, or it is written at this moment. */
+  private standing({ checkout }: LandingRecord, path: string): Promise<StandingSide | undefined> {
+    return unlessStale(this.deps.merges.standing(checkout, path));
   }
 
   /** The side that stood before a Landing has its folders; of one that undoes another, that is the side after. */
@@ -76,27 +89,50 @@ export class LandingFiles {
     if ((undoes === undefined) === (to === 'before')) await this.deps.merges.putFolders(checkout, folders);
   }
 
-  private async takeBack(record: LandingRecord, written: readonly number[], to: Side): Promise<void> {
-    await this.putAll(record, [...written].reverse(), to);
-    await this.putFolders(record, to);
-  }
-
-  private async putAll(record: LandingRecord, indexes: readonly number[], side: Side): Promise<void> {
-    const { checkout, folders = [] } = record;
-    const { merges, store } = this.deps;
-    const directory = store.journal.directory(record.id);
-    for (const index of indexes) {
+  private async takeBack(
+    record: LandingRecord,
+    written: readonly number[],
+    { from, to }: { readonly from: Side; readonly to: Side },
+  ): Promise<void> {
+    const edited: string[] = [];
+    for (const index of [...written].reverse()) {
       const one = record.paths[index];
       if (one === undefined) continue;
-      // Before their files: a folder that is made again gets the mode it had.
-      if (side === 'before' && one.before.kind !== 'absent')
-        await merges.putFolders(
-          checkout,
-          folders.filter(({ path }) => one.path.startsWith(`${path}/`)),
-        );
-      await merges.putSide(checkout, one.path, one[side], `${directory}/${side}/${index}`);
+      const now = await this.standing(record, one.path);
+      if (now === undefined || !isAt(now, one[from])) edited.push(one.path);
+      else await this.put(record, index, { side: to, over: now.stamp });
     }
+    await this.putFolders(record, to);
+    if (edited.length > 0) throw editedMeanwhile(edited);
   }
+
+  private async put(record: LandingRecord, index: number, { side, over }: PutAim): Promise<void> {
+    const { checkout, folders = [] } = record;
+    const { merges, store } = this.deps;
+    const one = record.paths[index];
+    if (one === undefined) return;
+    // Before their files: a folder that is made again gets the mode it had.
+    if (side === 'before' && one.before.kind !== 'absent')
+      await merges.putFolders(
+        checkout,
+        folders.filter(({ path }) => one.path.startsWith(`${path}/`)),
+      );
+    const contentFile = `${store.journal.directory(record.id)}/${side}/${index}`;
+    await merges.putSide(checkout, one.path, one[side], { contentFile, over });
+  }
+}
+
+/** The side to put, over what had this stamp when it was looked at. */
+interface PutAim {
+  readonly side: Side;
+  readonly over: string;
+}
+
+function editedMeanwhile(paths: readonly string[]): TributaryError {
+  const [path = ''] = paths;
+  return new TributaryError('stale', `${paths.join(', ')} was edited while it was written, and is left`, {
+    details: { path, why: 'it was edited while it was written', paths },
+  });
 }
 
 async function unlessStale<T>(work: Promise<T>): Promise<T | undefined> {
@@ -108,8 +144,8 @@ async function unlessStale<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function isAt(now: LandedSide | undefined, side: LandedSide): boolean {
-  return now !== undefined && sameSide(now, side);
+function isAt(now: StandingSide | undefined, side: LandedSide): boolean {
+  return now !== undefined && sameSide(now.side, side);
 }
 
 /** Removals first, deepest first: a file may give way to a folder of the same name, or the reverse. */

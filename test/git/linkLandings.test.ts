@@ -127,7 +127,9 @@ describe('a Landing', () => {
     assert.ok(staged?.before.kind === 'file' && staged.after.kind === 'file');
     assert.equal(staged.before.mode, 0o600);
     assert.equal(staged.after.mode, undefined);
-    await merges.putSide(repo.root, 'secret.env', staged.after, join(directory, 'after', '0'));
+    await merges.putSide(repo.root, 'secret.env', staged.after, {
+      contentFile: join(directory, 'after', '0'),
+    });
     assert.equal(await repo.read('secret.env'), 'changed');
     assert.equal((await stat(join(repo.root, 'secret.env'))).mode & 0o777, 0o600);
   });

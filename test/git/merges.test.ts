@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import {
   access,
+  appendFile,
   chmod,
   lstat,
   mkdir,
@@ -82,7 +83,7 @@ async function land(at: Scene): Promise<void> {
   for (const key of ['head', 'index', 'config', 'stash', 'refs'])
     assert.equal(after[key], at.before[key], key);
   for (const { path, after: side } of staged)
-    assert.deepEqual({ ...(await merges.sideOf(repo.root, path)), mode: 0 }, { ...side, mode: 0 });
+    assert.deepEqual({ ...(await merges.standing(repo.root, path)).side, mode: 0 }, { ...side, mode: 0 });
   await put(at, staged, 'before');
   assert.deepEqual(await fingerprint(repo.root), at.before, 'taken back byte for byte');
   await put(at, staged, 'after');
@@ -97,7 +98,9 @@ async function put(
   for (const index of order) {
     const one = staged[index];
     if (one)
-      await layer.merges.putSide(repo.root, one.path, one[to], join(repo.folder, 'journal', to, `${index}`));
+      await layer.merges.putSide(repo.root, one.path, one[to], {
+        contentFile: join(repo.folder, 'journal', to, `${index}`),
+      });
   }
 }
 
@@ -734,13 +737,17 @@ describe('writing a file of the checkout', () => {
     await symlink(outside, join(root, 'real', 'deep'));
     await symlink(join(outside, 'missing'), join(root, 'dangling'));
     for (const path of ['link/file', 'link/new', 'real/deep/file', 'dangling/new']) {
-      await assert.rejects(layer.merges.putSide(root, path, newContent, content), refused('stale'), path);
       await assert.rejects(
-        layer.merges.putSide(root, path, { kind: 'absent' }, content),
+        layer.merges.putSide(root, path, newContent, { contentFile: content }),
         refused('stale'),
         path,
       );
-      assert.deepEqual(await layer.merges.sideOf(root, path), { kind: 'absent' }, path);
+      await assert.rejects(
+        layer.merges.putSide(root, path, { kind: 'absent' }, { contentFile: content }),
+        refused('stale'),
+        path,
+      );
+      assert.deepEqual((await layer.merges.standing(root, path)).side, { kind: 'absent' }, path);
     }
     await layer.merges.sweep(root, ['link/file']);
     assert.deepEqual(await readdir(outside), ['file']);
@@ -751,7 +758,7 @@ describe('writing a file of the checkout', () => {
     const { root, outside, content, layer } = await checkout();
     await writeFile(join(outside, 'file'), 'outside');
     await symlink(join(outside, 'file'), join(root, 'link'));
-    await layer.merges.putSide(root, 'link', newContent, content);
+    await layer.merges.putSide(root, 'link', newContent, { contentFile: content });
     assert.equal(await readFile(join(outside, 'file'), 'utf8'), 'outside');
     assert.ok((await lstat(join(root, 'link'))).isFile());
   });
@@ -782,9 +789,15 @@ describe('writing a file of the checkout', () => {
     it(`refuses the path ${JSON.stringify(path)}`, async () => {
       const { root, content, layer } = await checkout();
       const before = await fingerprint(root);
-      await assert.rejects(layer.merges.putSide(root, path, newContent, content), refused('stale'));
-      await assert.rejects(layer.merges.putSide(root, path, { kind: 'absent' }, content), refused('stale'));
-      await assert.rejects(layer.merges.sideOf(root, path), refused('stale'));
+      await assert.rejects(
+        layer.merges.putSide(root, path, newContent, { contentFile: content }),
+        refused('stale'),
+      );
+      await assert.rejects(
+        layer.merges.putSide(root, path, { kind: 'absent' }, { contentFile: content }),
+        refused('stale'),
+      );
+      await assert.rejects(layer.merges.standing(root, path), refused('stale'));
       assert.deepEqual(await fingerprint(root), before);
     });
   }
@@ -792,7 +805,7 @@ describe('writing a file of the checkout', () => {
   it('allows names that only resemble those', async () => {
     const { root, content, layer } = await checkout();
     for (const path of ['.gitignore2', '.github/x', 'git', 'a.git/x', '..x', 'x..', 'a\\b', ' .git']) {
-      await layer.merges.putSide(root, path, newContent, content);
+      await layer.merges.putSide(root, path, newContent, { contentFile: content });
       assert.equal(await readFile(join(root, path), 'utf8'), 'new content');
     }
   });
@@ -801,12 +814,17 @@ describe('writing a file of the checkout', () => {
     const { root, content, layer } = await checkout();
     await writeFile(content, 'tampered');
     const before = await listing(root);
-    await assert.rejects(layer.merges.putSide(root, 'b.txt', newContent, content), refused('corruptFile'));
     await assert.rejects(
-      layer.merges.putSide(root, 'deep/er/new', newContent, content),
+      layer.merges.putSide(root, 'b.txt', newContent, { contentFile: content }),
       refused('corruptFile'),
     );
-    await assert.rejects(layer.merges.putSide(root, 'b.txt', newContent, join(root, 'none')));
+    await assert.rejects(
+      layer.merges.putSide(root, 'deep/er/new', newContent, { contentFile: content }),
+      refused('corruptFile'),
+    );
+    await assert.rejects(
+      layer.merges.putSide(root, 'b.txt', newContent, { contentFile: join(root, 'none') }),
+    );
     assert.equal(await listing(root), before);
   });
 
@@ -815,7 +833,7 @@ describe('writing a file of the checkout', () => {
     const large = Buffer.alloc(60_000_000, 'x');
     await writeFile(content, large);
     const side = { ...newContent, sha256: createHash('sha256').update(large).digest('hex') };
-    const put = layer.merges.putSide(root, 'b.txt', side, content);
+    const put = layer.merges.putSide(root, 'b.txt', side, { contentFile: content });
     const saved = (async () => {
       while (!(await readdir(root)).some((name) => name.endsWith('.tmp'))) await setImmediate();
       await writeFile(join(root, 'b.txt'), 'saved by the user');
@@ -826,12 +844,49 @@ describe('writing a file of the checkout', () => {
     assert.ok(!(await readdir(root)).some((name) => name.endsWith('.tmp')));
   });
 
+  it('leaves what its user saved after the look at a file, be it to be replaced, removed or new', async () => {
+    const { root, content, layer } = await checkout();
+    for (const path of ['b.txt', 'new.txt']) {
+      for (const side of [newContent, { kind: 'absent' }] as const) {
+        const { stamp } = await layer.merges.standing(root, path);
+        await writeFile(join(root, path), `saved by the user for ${side.kind}`);
+        const put = layer.merges.putSide(root, path, side, { contentFile: content, over: stamp });
+        await assert.rejects(put, refused('stale'));
+        assert.equal(await readFile(join(root, path), 'utf8'), `saved by the user for ${side.kind}`);
+      }
+    }
+    const { stamp } = await layer.merges.standing(root, 'b.txt');
+    await rm(join(root, 'b.txt'));
+    const put = layer.merges.putSide(root, 'b.txt', newContent, { contentFile: content, over: stamp });
+    await assert.rejects(put, refused('stale'), 'one that its user deleted stays deleted');
+  });
+
+  it('says of a file that is written while it is read that nothing can be said', async () => {
+    const { root, layer } = await checkout();
+    const large = join(root, 'b.txt');
+    await writeFile(large, Buffer.alloc(60_000_000, 'x'));
+    const look = layer.merges.standing(root, 'b.txt');
+    let isOver = false;
+    const looked = look.then(
+      () => 'answered',
+      (error: unknown) => (error instanceof TributaryError ? error.code : String(error)),
+    );
+    void looked.then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await appendFile(large, 'y');
+      await setImmediate();
+    }
+    assert.equal(await looked, 'stale');
+  });
+
   it('keeps other permissions of a file it replaces', async () => {
     const { root, content, layer } = await checkout();
     await chmod(join(root, 'b.txt'), 0o600);
-    await layer.merges.putSide(root, 'b.txt', newContent, content);
+    await layer.merges.putSide(root, 'b.txt', newContent, { contentFile: content });
     assert.equal((await stat(join(root, 'b.txt'))).mode & 0o777, 0o600);
-    await layer.merges.putSide(root, 'b.txt', { ...newContent, executable: true }, content);
+    await layer.merges.putSide(root, 'b.txt', { ...newContent, executable: true }, { contentFile: content });
     assert.equal((await stat(join(root, 'b.txt'))).mode & 0o777, 0o700);
   });
 
@@ -839,21 +894,32 @@ describe('writing a file of the checkout', () => {
     const { root, content, layer } = await checkout();
     for (const mode of [0o600, 0o640, 0o664, 0o750, 0o444, 0o777]) {
       await chmod(join(root, 'b.txt'), mode);
-      const side = await layer.merges.sideOf(root, 'b.txt');
+      const { side } = await layer.merges.standing(root, 'b.txt');
       assert.ok(side.kind === 'file');
       assert.equal(side.mode, mode);
       await rm(join(root, 'b.txt'));
-      await layer.merges.putSide(root, 'b.txt', { ...side, sha256: newContent.sha256 }, content);
+      await layer.merges.putSide(
+        root,
+        'b.txt',
+        { ...side, sha256: newContent.sha256 },
+        { contentFile: content },
+      );
       assert.equal((await stat(join(root, 'b.txt'))).mode & 0o777, mode);
     }
   });
 
   it('refuses to replace a folder with files, and replaces an empty one', async () => {
     const { root, content, layer } = await checkout();
-    await assert.rejects(layer.merges.putSide(root, 'dir', newContent, content), refused('stale'));
-    await assert.rejects(layer.merges.putSide(root, 'b.txt/x', newContent, content), refused('stale'));
+    await assert.rejects(
+      layer.merges.putSide(root, 'dir', newContent, { contentFile: content }),
+      refused('stale'),
+    );
+    await assert.rejects(
+      layer.merges.putSide(root, 'b.txt/x', newContent, { contentFile: content }),
+      refused('stale'),
+    );
     await mkdir(join(root, 'empty'));
-    await layer.merges.putSide(root, 'empty', newContent, content);
+    await layer.merges.putSide(root, 'empty', newContent, { contentFile: content });
     assert.equal(await readFile(join(root, 'empty'), 'utf8'), 'new content');
     assert.equal(await readFile(join(root, 'dir', 'c.txt'), 'utf8'), 'c\n');
   });
@@ -872,9 +938,9 @@ describe('writing a file of the checkout', () => {
   it('removes what it removed already without complaint, and only folders it emptied', async () => {
     const { root, content, layer } = await checkout();
     await mkdir(join(root, 'x', 'kept-empty'), { recursive: true });
-    await layer.merges.putSide(root, 'x/y/z', newContent, content);
-    await layer.merges.putSide(root, 'x/y/z', { kind: 'absent' }, content);
-    await layer.merges.putSide(root, 'x/y/z', { kind: 'absent' }, content);
+    await layer.merges.putSide(root, 'x/y/z', newContent, { contentFile: content });
+    await layer.merges.putSide(root, 'x/y/z', { kind: 'absent' }, { contentFile: content });
+    await layer.merges.putSide(root, 'x/y/z', { kind: 'absent' }, { contentFile: content });
     assert.deepEqual(await readdir(join(root, 'x')), ['kept-empty']);
   });
 });

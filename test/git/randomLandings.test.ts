@@ -63,7 +63,9 @@ describe('random landings', () => {
         for (const isRemoval of [true, false]) {
           for (const [index, one] of staged.entries()) {
             if ((one[to].kind === 'absent') !== isRemoval) continue;
-            await merges.putSide(repo.root, one.path, one[to], join(directory, to, `${index}`));
+            await merges.putSide(repo.root, one.path, one[to], {
+              contentFile: join(directory, to, `${index}`),
+            });
           }
         }
       };

@@ -18,6 +18,8 @@ class MemoryCheckout {
   readonly journal = new Map<string, LandingRecord>();
   failAtPut = -1;
   userWritesAtPut = -1;
+  /** Right between the look at the file that is put, or at another one, and its writing. */
+  userSavesAtPut: { readonly index: number; readonly path?: string } | undefined;
   /** Where no file can be put. */
   takenPath: string | undefined;
   private puts = 0;
@@ -45,12 +47,15 @@ class MemoryCheckout {
           .filter((one) => JSON.stringify(this.side(one.path)) !== JSON.stringify(one.before))
           .map((one) => one.path),
       stage: async () => this.changes,
-      sideOf: async (_checkout, path) => this.side(path),
+      standing: async (_checkout, path) => {
+        const side = this.side(path);
+        return { side, stamp: JSON.stringify(side) };
+      },
       sweep: async () => undefined,
       foldersOf: async () => [],
       putFolders: async () => undefined,
       stageUndo: () => assert.fail('not asked here'),
-      putSide: async (_checkout, path, side) => {
+      putSide: async (_checkout, path, side, { over }) => {
         if (path === this.takenPath) throw new TributaryError('stale', 'a folder with files stands there');
         const index = this.puts;
         this.puts += 1;
@@ -59,6 +64,10 @@ class MemoryCheckout {
           const later = this.changes.at(-1);
           if (later !== undefined) this.files.set(later.path, file('typed by the user'));
         }
+        if (index === this.userSavesAtPut?.index)
+          this.files.set(this.userSavesAtPut.path ?? path, file('saved by the user'));
+        if (over !== undefined && JSON.stringify(this.side(path)) !== over)
+          throw new TributaryError('stale', 'it was written meanwhile');
         if (side.kind === 'absent') this.files.delete(path);
         else this.files.set(path, side);
       },
@@ -151,6 +160,46 @@ describe('Landing', () => {
     assert.deepEqual(outcome, { kind: 'stale', paths: ['c'], isHeadMoved: false });
     assert.deepEqual(checkout.files.get('a'), file('old'));
     assert.deepEqual(checkout.files.get('c'), file('typed by the user'));
+  });
+
+  it('leaves what the user saves between the look at a file and its writing, when landing and when undoing', async () => {
+    const changes = ['a', 'b', 'c'].map((path) => ({ path, before: file('old'), after: file('new') }));
+    for (const index of [0, 1, 2]) {
+      const checkout = new MemoryCheckout(changes);
+      const landing = checkout.landing();
+      const path = ['a', 'b', 'c'][index] ?? '';
+      checkout.userSavesAtPut = { index };
+      const outcome = await landing.land(task, part, plainAim, { steps: ignore });
+      assert.deepEqual(outcome, { kind: 'stale', paths: [path], isHeadMoved: false });
+      assert.equal(checkout.journal.size, 0, 'nothing of it is left to finish');
+      assert.deepEqual(
+        contents(checkout),
+        changes.map((one) => (one.path === path ? 'saved by the user' : 'old')),
+      );
+    }
+    const checkout = new MemoryCheckout(changes);
+    const landing = checkout.landing();
+    const landed = await landing.land(task, part, plainAim, { steps: ignore });
+    assert.ok(landed.kind === 'landed');
+    checkout.userSavesAtPut = { index: 4 };
+    assert.deepEqual(await landing.undo(landed.id), { kind: 'stale', paths: ['b'] });
+    assert.deepEqual(contents(checkout), ['new', 'saved by the user', 'new']);
+  });
+
+  it('keeps what stood before a file that was edited as soon as it was written, when the rest is taken back', async () => {
+    const changes = ['a', 'b', 'c'].map((path) => ({ path, before: file('old'), after: file('new') }));
+    const checkout = new MemoryCheckout(changes);
+    const landing = checkout.landing();
+    checkout.userWritesAtPut = 1;
+    checkout.userSavesAtPut = { index: 1, path: 'a' };
+    const land = landing.land(task, part, plainAim, { steps: ignore });
+    await assert.rejects(land, (error) => error instanceof TributaryError && error.code === 'stale');
+    assert.deepEqual(contents(checkout), ['saved by the user', 'old', 'typed by the user']);
+    const id = makeLandingId(new Date(at), 1);
+    assert.ok(checkout.journal.has(id), 'the journal, which holds it, is kept');
+    const finished = await landing.finish(id);
+    assert.deepEqual(finished, { state: 'undone', left: ['a', 'c'] });
+    assert.deepEqual(contents(checkout), ['saved by the user', 'old', 'typed by the user']);
   });
 
   it('writes nothing when there is a conflict', async () => {
