@@ -19,6 +19,9 @@ export const fixedConfig: readonly string[] = [
   'index.sparse=false',
   'gc.auto=0',
   'maintenance.auto=false',
+  // An edit that keeps size and second is one too.
+  'core.checkStat=default',
+  'core.trustctime=true',
   // Line endings are converted as the repository says, never refused.
   'core.safecrlf=false',
   'core.quotePath=false',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TributaryError } from '../../src/base/errors';
 import { runCommand } from '../../src/process/runCommand';
@@ -254,6 +254,22 @@ describe('the tree of what stands in a checkout', () => {
       const tree = await layer.snapshots.treeOf(repo.root);
       assert.equal(await content(repo, tree, 'a.txt'), `y${round}`);
     }
+  });
+
+  it('sees an edit that keeps size and time of change, however little of a file git is told to look at', async () => {
+    const repo = await makeRepo({ files });
+    await repo.git('config', 'core.checkStat', 'minimal');
+    await repo.git('config', 'core.trustctime', 'false');
+    const path = join(repo.root, 'a.txt');
+    await utimes(path, 1_700_000_000, 1_700_000_000);
+    await repo.git('update-index', '--refresh');
+    const saved = join(repo.root, '.git', 'saved');
+    await writeFile(saved, 'x\n');
+    await utimes(saved, 1_700_000_000, 1_700_000_000);
+    await rename(saved, path);
+    assert.equal(await repo.git('status', '--porcelain'), '', 'git itself does not');
+    const tree = await (await openLayer(repo.root)).snapshots.treeOf(repo.root);
+    assert.equal(await content(repo, tree, 'a.txt'), 'x\n');
   });
 
   it('keeps names that are not UTF-8', async () => {
