@@ -6,11 +6,6 @@ export function removeTree(folder: string): Promise<void> {
   return opened(folder, () => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 }
 
-/** Deletes what lies in a folder, but for one name at its top; as `removeTree`. Names need not be UTF-8. */
-export function emptyFolder(folder: string, keptName: string): Promise<void> {
-  return opened(folder, () => removeNames(folder, keptName));
-}
-
 /** Does it once more, with the folders made writable, where rights on one of them stand in the way. */
 export async function opened(folder: string, body: () => Promise<void>): Promise<void> {
   try {
@@ -19,13 +14,6 @@ export async function opened(folder: string, body: () => Promise<void>): Promise
     if (!isForbidden(error)) throw error;
     await openFolders(folder);
     await body();
-  }
-}
-
-async function removeNames(folder: string, keptName: string): Promise<void> {
-  for (const name of await readdir(folder, { encoding: 'buffer' })) {
-    if (name.toString('latin1') === keptName) continue;
-    await rm(inside(folder, name), { recursive: true, force: true, maxRetries: 3 });
   }
 }
 

@@ -139,6 +139,11 @@ async function namesIn(directory: string): Promise<string[]> {
   return (await readdir(directory).catch(unlessMissing)) ?? [];
 }
 
+/** Whether something stands there, be it a link that leads nowhere. */
+export async function exists(path: string): Promise<boolean> {
+  return (await lstat(path).catch(unlessMissing)) !== undefined;
+}
+
 /** For `catch`: `undefined` for what is not there, anything else is thrown on. */
 export function unlessMissing(error: unknown): undefined {
   const errno = errnoOf(error);

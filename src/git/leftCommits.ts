@@ -1,18 +1,18 @@
-import { readFile } from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessMissing } from './checkouts';
 import type { Git } from './plumbing';
 
 /**
- * Names the commits that a worktree's HEAD once stood on and the kept commit does not reach
- * `refs/tributary/left/<name>/<short oid>`: its reflog, often the only thing that holds them, is about to go.
+ * Names the commits that only a worktree's own administration holds and the kept commit does not reach
+ * `refs/tributary/left/<name>/<short oid>`, before it goes: those its HEAD left, those below its own refs
+ * (`refs/worktree`, `refs/bisect`), what an operation under way put away (gitrepository-layout, git-worktree(1)).
  */
 export async function keepLeftCommits(
   git: Git,
   { cwd, gitDir, name, keptCommit }: { cwd: string; gitDir: string; name: string; keptCommit: string },
 ): Promise<void> {
-  const log = (await readFile(join(gitDir, 'logs', 'HEAD'), 'latin1').catch(unlessMissing)) ?? '';
-  const left = await leftAmong(git, cwd, { names: namesIn(log), keptCommit });
+  const left = await leftAmong(git, cwd, { names: await namesHeldBy(gitDir), keptCommit });
   await keepCommits(git, cwd, name, left);
 }
 
@@ -53,10 +53,28 @@ async function leftAmong(
   return names.filter((name) => unkept.has(name));
 }
 
-/** Every object a reflog names, once. */
-function namesIn(log: string): string[] {
-  const pairs = log.split('\n').map((line) => /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) /.exec(line)?.slice(1));
-  return [...new Set(pairs.flatMap((pair) => pair ?? []))].filter((name) => !/^0+$/.test(name));
+/** Folders in a worktree's administration with names of commits: reflogs, refs of its own, operations under way. */
+const folders: readonly string[] = ['logs', 'refs', 'rebase-merge', 'rebase-apply', 'sequencer'];
+/** Files at its top with such names; `ORIG_HEAD`, `CHERRY_PICK_HEAD`, `MERGE_AUTOSTASH`, `BISECT_EXPECTED_REV`. */
+const pseudoRef = /^(?!FETCH_HEAD$)[A-Z]+_(?:HEAD|AUTOSTASH|REV)$/;
+/** Longer files, such as a patch that is being applied, are no lists of commits. */
+const longestFile = 8_000_000;
+
+/** Every object that is named there, once. */
+async function namesHeldBy(gitDir: string): Promise<string[]> {
+  const top = (await readdir(gitDir).catch(unlessMissing)) ?? [];
+  const files = top.filter((name) => pseudoRef.test(name));
+  for (const folder of folders.filter((name) => top.includes(name)))
+    for (const name of await readdir(join(gitDir, folder), { recursive: true }))
+      files.push(join(folder, name));
+  const found = new Set<string>();
+  for (const file of files) {
+    const stats = await lstat(join(gitDir, file)).catch(unlessMissing);
+    if (!stats?.isFile() || stats.size > longestFile) continue;
+    const text = (await readFile(join(gitDir, file), 'latin1').catch(unlessMissing)) ?? '';
+    for (const name of text.match(/\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g) ?? []) found.add(name);
+  }
+  return [...found].filter((name) => !/^0+$/.test(name));
 }
 
 /** Those that are there, and are commits. */

@@ -5,9 +5,9 @@ import { throwIfCancelled } from '../base/async';
 import { errnoOf } from '../base/errors';
 import { removeTree } from '../base/removeTree';
 import { unlessMissing } from './checkouts';
+import { trashPrefix } from './leavingFolder';
 import { scratchPrefix } from './scratchCheckouts';
 import { temporaryPrefix } from './temporaryIndex';
-import { trashPrefix } from './worktreeRemoval';
 
 /** How much lies in a folder; `isWhole`: all of it could be counted. */
 export interface FolderSize {

@@ -4,7 +4,7 @@ import { writeFileAtomic } from '../base/atomicFile';
 import { TributaryError } from '../base/errors';
 import { removeTree } from '../base/removeTree';
 import { ownsWorktree, realParent, unlessMissing } from './checkouts';
-import { keepLeftCommits } from './leftCommits';
+import { keepLeft } from './leftStaged';
 import { decodePath, encodePath } from './parsers/pathBytes';
 import { type Git, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
@@ -117,8 +117,8 @@ export async function registerAgain(
 }
 
 /**
- * Drops a registration of ours without looking at the folder it names, which may be another's. Commits that only
- * its HEAD held get refs below `refs/tributary/left/`, repositories of submodules go aside.
+ * Drops a registration of ours without looking at the folder it names, which may be another's. What only
+ * it held gets refs below `refs/tributary/left/`, repositories of submodules go aside.
  */
 export async function forget(
   { git, facts }: RegistrationDeps,
@@ -127,7 +127,7 @@ export async function forget(
 ): Promise<void> {
   if (dirname(directory) !== join(facts.commonDir, 'worktrees')) return;
   const keptCommit = (await tipOf({ git, facts }, branch)) ?? 'HEAD';
-  await keepLeftCommits(git, { cwd: facts.root, gitDir: directory, name: basename(path), keptCommit });
+  await keepLeft(git, facts, { gitDir: directory, name: basename(path), keptCommit });
   if (asideDirectory !== undefined) await setModulesAside(directory, asideDirectory);
   else if (await isFolder(join(directory, 'modules'))) {
     throw new TributaryError('worktreeFailed', `${id} holds repositories of submodules and has no Task`);

@@ -3,10 +3,11 @@ import { basename, dirname, join } from 'node:path';
 import { TributaryError } from '../base/errors';
 import { removeTree } from '../base/removeTree';
 import { findAdminDirectory, inCheckout, locateCheckout, realParent, unlessMissing } from './checkouts';
+import { trashPrefix } from './leavingFolder';
 import { commitTree, headOf } from './snapshots';
 import { checkOutHead, deregister, type MakingDeps, makeWorktree } from './worktreeMaking';
 import { headIn } from './worktreeMark';
-import { putInTrash, trashPrefix } from './worktreeRemoval';
+import { putInTrash } from './worktreeRemoval';
 
 /** Every scratch checkout is called so, and nothing else is: whoever finds one knows whose it is. */
 export const scratchPrefix = '.tributary-scratch-';

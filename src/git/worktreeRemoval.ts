@@ -1,43 +1,21 @@
-import {
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rmdir,
-  unlink,
-  writeFile,
-} from 'node:fs/promises';
+import { lstat, readdir, readFile, realpath, rename, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { throwIfCancelled } from '../base/async';
 import { errnoOf, TributaryError } from '../base/errors';
-import { emptyFolder, removeTree } from '../base/removeTree';
-import {
-  adminDirectoryBehind,
-  type Checkout,
-  findAdminDirectory,
-  realParent,
-  unlessMissing,
-} from './checkouts';
+import { adminDirectoryBehind, exists, findAdminDirectory, realParent, unlessMissing } from './checkouts';
 import type { GitClient } from './gitClient';
 import type { LastLooks } from './lastLook';
+import { asideModules, emptied, leavingFolder, removeRest, trashPrefix } from './leavingFolder';
 import { keepLeftCommits } from './leftCommits';
+import { keepLeftStaged } from './leftStaged';
 import { AsideFolder, moveBack } from './movedFiles';
 import { deleteOwnBranch } from './ownBranch';
 import { decodePath } from './parsers/pathBytes';
 import type { Git } from './plumbing';
 import type { RepositoryFacts } from './repository';
-import { setAsideUnsnapshotted, setAsideWhole } from './unsnapshotted';
 import { deregister, type WithGitLock } from './worktreeMaking';
 import { isOurs } from './worktreeMark';
 import { defaultRoots, isWithin } from './worktreeRoots';
-
-/** What the name of a folder begins with that is on its way out, beside the place it had. */
-export const trashPrefix = '.tributary-trash-';
-
-/** Where the repositories of submodules lie in the folder of things set aside. */
-const asideModules = '.git-modules';
 
 export interface RemovalDeps {
   readonly git: Git;
@@ -98,11 +76,17 @@ export async function removeWorktree(deps: RemovalDeps, request: RemoveWorktree)
   // Not cancelled from here on: what has begun is finished.
   await request.onAway?.();
   const gitDir = await findAdminDirectory(facts.commonDir, path);
-  const kept = (await exists(trash)) ? await emptied(deps, { ...request, trash, gitDir }) : undefined;
+  const leaving = (await exists(trash))
+    ? await leavingFolder(trash, gitDir, request.asideDirectory)
+    : undefined;
+  const kept = leaving === undefined ? undefined : await emptied(deps, request.keptCommit, leaving);
+  // Not before: it takes a look at the whole index.
+  if (gitDir !== undefined)
+    await keepLeftStaged(git, facts.commonDir, { ...request, gitDir, name: basename(path) });
   // With the registration they would go, whatever became of the folder; until then git reads the submodules by them.
   if (gitDir !== undefined) await setModulesAside(gitDir, request.asideDirectory);
   await deps.withGitLock(() => deregister(git, facts, path), {});
-  await removeTree(trash);
+  if (leaving !== undefined && kept === undefined) await removeRest(leaving);
   if (request.keepsBranch !== true) await deps.withGitLock(() => deleteOwnBranch(deps, request), {});
   const hasAside = ((await readdir(request.asideDirectory).catch(unlessMissing)) ?? []).length > 0;
   return { hasAside, ...(kept === undefined ? {} : { kept }) };
@@ -129,50 +113,6 @@ async function lock(gitDir: string): Promise<void> {
   await writeFile(join(gitDir, 'locked'), reason, { flag: 'wx' }).catch((error: unknown) => {
     if (errnoOf(error) !== 'EEXIST') throw error;
   });
-}
-
-/**
- * Sets aside what the kept commit does not hold and deletes the rest, but for `.git`, which says until the end whose it
- * is. A folder that withstands, such as one of another user's, is kept whole under a name of its own: answers that.
- */
-async function emptied(
-  deps: RemovalDeps,
-  request: RemoveWorktree & { readonly trash: string; readonly gitDir: string | undefined },
-): Promise<string | undefined> {
-  const { trash, gitDir, asideDirectory } = request;
-  const aside = new AsideFolder(asideDirectory);
-  try {
-    // Its registration may have been pruned meanwhile; then nothing tells what the kept commit holds of it.
-    if (gitDir === undefined) await setAsideWhole(trash, aside);
-    else
-      await setAside(
-        deps,
-        { workTree: trash, gitDir, commonDir: deps.facts.commonDir },
-        { ...request, aside },
-      );
-    // While git still knows what was recorded of it: a deletion that is cut off goes on with what is left.
-    await emptyFolder(trash, '.git');
-    return undefined;
-  } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === undefined || passingErrnos.has(errno)) throw error;
-    return keepWhole(trash);
-  }
-}
-
-/** What another try may do away with. */
-const passingErrnos: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM']);
-
-async function keepWhole(trash: string): Promise<string> {
-  const name = basename(trash).slice(trashPrefix.length);
-  for (let number = 1; ; number += 1) {
-    const kept = join(dirname(trash), `${name}.kept-${number}`);
-    if (await exists(kept)) continue;
-    await rename(trash, kept);
-    // It is no worktree any more.
-    await unlink(join(kept, '.git')).catch(unlessMissing);
-    return kept;
-  }
 }
 
 /** Renames a proven worktree away. Nothing to do when an earlier call did, or when the folder is gone. */
@@ -244,27 +184,10 @@ async function belongsTo(facts: RepositoryFacts, folder: string): Promise<boolea
   return (await adminDirectoryBehind(facts.commonDir, folder)) !== undefined;
 }
 
-/** Moves aside what the kept commit does not hold; the place of its repositories of submodules is kept free. */
-async function setAside(
-  deps: RemovalDeps,
-  checkout: Checkout,
-  to: { keptCommit: string; aside: AsideFolder },
-): Promise<void> {
-  const modules = join(to.aside.directory, asideModules);
-  const hasModules = await exists(join(checkout.gitDir, 'modules'));
-  // First, so that nothing of the worktree takes their place.
-  if (hasModules) await mkdir(modules, { recursive: true });
-  await setAsideUnsnapshotted(deps, checkout, to);
-}
-
 /** Keeps the repositories of a worktree's submodules: commits made there may exist nowhere else. */
 export async function setModulesAside(gitDir: string, asideDirectory: string): Promise<void> {
   if (!(await exists(join(gitDir, 'modules')))) return;
   await new AsideFolder(join(asideDirectory, asideModules)).take(gitDir, 'modules');
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await lstat(path).catch(unlessMissing)) !== undefined;
 }
 
 /** The folder stands in its place as before, and `wasRefused` says so. */

@@ -1,10 +1,11 @@
 import { lstat, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { TributaryError } from '../base/errors';
 import { findAdminDirectory, locateCheckout, ownsWorktree, unlessMissing } from './checkouts';
 import type { GitClient } from './gitClient';
 import { kindOf } from './gitErrors';
 import type { LastLooks } from './lastLook';
+import { keepLeft } from './leftStaged';
 import { decodePath } from './parsers/pathBytes';
 import { type ListedWorktree, parseWorktreeList } from './parsers/worktreeList';
 import type { Git } from './plumbing';
@@ -19,7 +20,13 @@ import {
   makeWorktree,
   type WithGitLock,
 } from './worktreeMaking';
-import { bringAsideBack, type RemovedWorktree, type RemoveWorktree, removeWorktree } from './worktreeRemoval';
+import {
+  bringAsideBack,
+  type RemovedWorktree,
+  type RemoveWorktree,
+  removeWorktree,
+  setModulesAside,
+} from './worktreeRemoval';
 import { chooseWorktreeRoot } from './worktreeRoots';
 
 export type { BegunWorktree, ListedWorktree };
@@ -152,9 +159,8 @@ export class GitWorktrees implements Worktrees {
     const { git, facts, withGitLock } = this.deps;
     const { path, headCommit, tree, asideDirectory, signal } = request;
     // Its folder may have been deleted by hand; the registration that is left would hold the branch.
-    if ((await lstat(path).catch(unlessMissing)) === undefined) {
-      await withGitLock(() => deregister(git, facts, path), { signal });
-    }
+    if ((await lstat(path).catch(unlessMissing)) === undefined)
+      await withGitLock(() => this.forgetGone(request), { signal });
     const making = { ...request, commit: headCommit, mayReuseBranch: true };
     await makeWorktree(this.deps, making, async (checkout) => {
       await checkOutHead(git, checkout, signal);
@@ -163,6 +169,16 @@ export class GitWorktrees implements Worktrees {
     // After the point of failure: what was set aside is the only copy, a half-made worktree must not hold it.
     if (asideDirectory !== undefined) await bringAsideBack(facts, path, asideDirectory);
     await tellIndex(git, await locateCheckout(facts, path), { tree, signal: undefined });
+  }
+
+  /** Drops the registration of a worktree whose folder is gone; what only it holds is kept. */
+  private async forgetGone({ path, headCommit, asideDirectory }: RebuildWorktree): Promise<void> {
+    const { git, facts } = this.deps;
+    const gitDir = await findAdminDirectory(facts.commonDir, path);
+    if (gitDir === undefined) return;
+    await keepLeft(git, facts, { gitDir, name: basename(path), keptCommit: headCommit });
+    if (asideDirectory !== undefined) await setModulesAside(gitDir, asideDirectory);
+    await deregister(git, facts, path);
   }
 
   remove(request: RemoveWorktree): Promise<RemovedWorktree> {

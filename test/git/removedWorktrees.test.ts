@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
-import { chmod, cp, lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { type Layer, openLayer } from './support/layer';
 import { cleanUp, gitAt, listing, makeRepo, repoAt, type TempRepo } from './support/tempRepo';
 
@@ -192,6 +204,48 @@ describe('a nested repository of a Worktree', () => {
   });
 });
 
+describe('what is written into a Worktree while it goes', () => {
+  after(cleanUp);
+
+  it('is set aside, whenever it comes: new files, and edits of files that its Snapshot holds', async () => {
+    const at = await place();
+    for (let folder = 0; folder < 20; folder += 1)
+      for (let file = 0; file < 40; file += 1)
+        await at.wt.write(`s/${folder}/${file}`, `${folder} ${file}\n`);
+    const kept = await snapshot(at);
+    const { path, branch, aside } = at;
+    // As a terminal or an editor that stands in a folder goes on to write there, whatever it is called by now.
+    const trash = join(path, '..', '.tributary-trash-fix-it');
+    let saves = 0;
+    let isOver = false;
+    const write = async (): Promise<void> => {
+      for (; !isOver; await setImmediate())
+        try {
+          await writeFile(join(trash, 's', '7', `new-${saves + 1}`), 'new', { flag: 'wx' });
+          saves += 1;
+          await appendFile(join(trash, 's', '9', '3'), `save ${saves}\n`);
+        } catch (error) {
+          assert.match(String(error), /ENOENT/);
+        }
+    };
+    let writing: Promise<void> | undefined;
+    const onAway = async (): Promise<void> => {
+      writing = write();
+    };
+    await at.layer.worktrees.remove({ path, branch, keptCommit: kept.commit, asideDirectory: aside, onAway });
+    isOver = true;
+    await writing;
+    assert.ok(saves > 20, `it wrote ${saves} times`);
+    const found = await everything(aside);
+    const names = Object.keys(found).flatMap((name) => /new-\d+$/.exec(name)?.[0] ?? []);
+    assert.equal(new Set(names).size, saves);
+    const edits = Object.entries(found).flatMap(([name, text]) =>
+      /\/9\/3$/.test(name) ? text.split('\n') : [],
+    );
+    assert.equal(edits.filter((line) => line.startsWith('save ')).length, saves);
+  });
+});
+
 describe('commits that only the reflog of a Worktree knows', () => {
   after(cleanUp);
 
@@ -211,6 +265,70 @@ describe('commits that only the reflog of a Worktree knows', () => {
     );
     assert.equal(refs, `refs/tributary/left/fix-it/${left.slice(0, 12)} ${left}\n`);
     assert.equal(await at.repo.git('cat-file', 'blob', `${left}:only-here.txt`), 'precious');
+  });
+
+  /** Content that a ref of ours below `left` holds. */
+  const isHeld = async ({ repo }: Place, object: string): Promise<boolean> => {
+    const args = ['rev-list', '--objects', '--glob=refs/tributary/left', '--not', '--branches'];
+    return (await repo.git(...args)).includes(object);
+  };
+  const ways: ReadonlyArray<[string, (at: Place, kept: Kept) => Promise<unknown>]> = [
+    ['is discarded', remove],
+    [
+      'comes back after its folder was deleted by hand',
+      async (at, kept) => {
+        await rm(at.path, { recursive: true });
+        const headCommit = (await at.repo.git('rev-parse', at.branch)).trim();
+        await rebuild(at, { ...kept, headCommit });
+      },
+    ],
+    [
+      'is forgotten',
+      async (at) => {
+        await rm(at.path, { recursive: true });
+        const [registration] = await at.layer.care.registrations();
+        assert.ok(registration);
+        await at.layer.care.forget(registration, at.aside);
+      },
+    ],
+  ];
+  for (const [way, go] of ways)
+    it(`and what else only its administration holds is kept when it ${way}: refs of its own, what a rebase put away, what was staged`, async () => {
+      const at = await place();
+      const commit = async (message: string): Promise<string> =>
+        (await at.wt.git('commit-tree', '-m', message, 'HEAD^{tree}')).trim();
+      const own = await commit('below refs/worktree');
+      await at.wt.git('update-ref', 'refs/worktree/keep', own);
+      const bad = await commit('bisected');
+      await at.wt.git('update-ref', 'refs/bisect/bad', bad);
+      const left = await commit('the own ref left it');
+      await at.wt.git('update-ref', '--create-reflog', 'refs/worktree/moved', left);
+      await at.wt.git('update-ref', 'refs/worktree/moved', own);
+      await at.wt.git('checkout', '-q', '-b', 'side');
+      await at.wt.write('src/b.txt', 'side\n');
+      await at.wt.commitAll('side');
+      await at.wt.git('checkout', '-q', at.branch.slice('refs/heads/'.length));
+      await at.wt.write('src/b.txt', 'ours\n');
+      await at.wt.commitAll('ours');
+      await at.wt.write('a.txt', 'put away\n');
+      await assert.rejects(at.wt.git('rebase', '--autostash', 'side'));
+      const directory = join(at.repo.root, '.git', 'worktrees', 'fix-it');
+      const autostash = (await readFile(join(directory, 'rebase-merge', 'autostash'), 'utf8')).trim();
+      await at.wt.write('a.txt', 'staged only\n');
+      await at.wt.git('add', 'a.txt');
+      const staged = (await at.wt.git('rev-parse', ':a.txt')).trim();
+      await at.wt.write('a.txt', 'edited again\n');
+      await go(at, await snapshot(at));
+      for (const object of [own, bad, left, autostash, staged]) assert.ok(await isHeld(at, object), object);
+    });
+
+  it('of an index that holds nothing but what stands or stood in HEAD, there is none', async () => {
+    const at = await place();
+    await at.wt.write('a.txt', 'edited\n');
+    await at.wt.write('new.txt', 'staged, and stands so\n');
+    await at.wt.git('add', 'new.txt');
+    await remove(at, await snapshot(at));
+    assert.equal(await at.repo.git('for-each-ref', 'refs/tributary/left'), '');
   });
 
   it('that are gone already do not stop the removal', async () => {
