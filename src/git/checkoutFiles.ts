@@ -41,7 +41,7 @@ export async function readStanding(root: string, path: string): Promise<Standing
 }
 
 /** Empty where no file or link stands. What is below a link or a file has one, and is refused when it is written. */
-async function stampAt(file: FilePath): Promise<string> {
+export async function stampAt(file: FilePath): Promise<string> {
   const stats = await lstat(file, { bigint: true }).catch(unlessMissing);
   if (stats === undefined || stats.isDirectory()) return '';
   return [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
@@ -78,10 +78,7 @@ export async function writeSide(
   }
   const made = await makeParents(root, path);
   const file = fileAt(root, path);
-  const temporary = fileAt(
-    root,
-    `${withSlash(parentOf(path))}.tributary-${randomBytes(8).toString('hex')}.tmp`,
-  );
+  const temporary = temporaryBeside(root, path);
   try {
     const stamp = over ?? (await stampAt(file));
     const old = await lstat(file).catch(unlessMissing);
@@ -101,6 +98,50 @@ export async function writeSide(
     await removeEmptyParents(root, made);
     throw error;
   }
+}
+
+/**
+ * Moves a file or link of ours to its place: whole or not at all, and only over what has the stamp `over`. Parents are
+ * made when missing. Throws `stale`.
+ */
+export async function placeFile(
+  root: string,
+  path: string,
+  { from, over }: { from: FilePath; over: string },
+): Promise<void> {
+  refuseUnsafe(path);
+  const made = await makeParents(root, path);
+  const file = fileAt(root, path);
+  const put = async (ready: FilePath): Promise<void> => {
+    if ((await standingParent(root, path)) !== 'folder') throw stale(path, 'its folder went away');
+    await refuseWritten(file, path, over);
+    await rename(ready, file);
+  };
+  try {
+    await put(from).catch(async (error: unknown) => {
+      if (errnoOf(error) !== 'EXDEV') throw error;
+      const near = temporaryBeside(root, path);
+      await copyEntry(from, near);
+      await put(near).finally(() => unlink(near).catch(unlessMissing));
+    });
+  } catch (error) {
+    await removeEmptyParents(root, made);
+    const errno = errnoOf(error);
+    if (errno === 'EISDIR' || errno === 'ENOTEMPTY') throw stale(path, 'a folder stands there');
+    throw error;
+  }
+}
+
+async function copyEntry(from: FilePath, to: FilePath): Promise<void> {
+  const stats = await lstat(from);
+  if (stats.isSymbolicLink()) return symlink(await readlink(from, { encoding: 'buffer' }), to);
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+  await chmod(to, stats.mode & 0o777);
+}
+
+/** A name that nobody else has, in the folder of `path`. */
+function temporaryBeside(root: string, path: string): FilePath {
+  return fileAt(root, `${withSlash(parentOf(path))}.tributary-${randomBytes(8).toString('hex')}.tmp`);
 }
 
 /** Throws `stale` where what stands there is no longer what had this stamp, as far as the disk tells. */
@@ -185,7 +226,7 @@ export async function makeParents(root: string, path: string): Promise<string[]>
 }
 
 /** Removes folders, nearest first, until one is not empty. */
-async function removeEmptyParents(root: string, folders: readonly string[]): Promise<void> {
+export async function removeEmptyParents(root: string, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
     try {
       await rmdir(fileAt(root, folder));

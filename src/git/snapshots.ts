@@ -1,20 +1,12 @@
-import { lstat, rmdir } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { errnoOf, TributaryError } from '../base/errors';
-import { ancestorsOf, removeFile } from './checkoutFiles';
-import { type Checkout, inCheckout, locateCheckout, unlessMissing } from './checkouts';
+import { TributaryError } from '../base/errors';
+import { type Checkout, inCheckout, locateCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
-import { ignoredAmong } from './ignoredFiles';
 import type { CheckoutLook, LastLooks } from './lastLook';
-import { AsideFolder } from './movedFiles';
 import { zeroName } from './objectNames';
-import { absentMode, gitlinkMode, parseRawDiff, type RawChange, rawDiffOf } from './parsers/diffTree';
-import { fileAt, joinPaths, splitPaths } from './parsers/pathBytes';
 import type { Head } from './parsers/statusV2';
 import { type Git, type GitOutput, lineOf } from './plumbing';
 import type { RepositoryFacts } from './repository';
-import { withTemporaryIndex } from './temporaryIndex';
-import { treeOfCheckout } from './workTreeState';
+import { type RestoredFiles, restoreTree } from './restoredTree';
 
 /** A full state of a Worktree: what `take` recorded. */
 export interface TakenSnapshot {
@@ -51,18 +43,15 @@ export interface Snapshots {
     signal?: AbortSignal;
   }): Promise<TakenSnapshot>;
   /**
-   * Makes the Worktree's files equal `tree`: changed and deleted files come back, files that `tree` does not
-   * have are removed, except what git or the ignore rules in `tree` ignore. What no tree holds and stands in the way, as ignored files and
-   * repositories may, is moved to `asideDirectory`. Index and branch stay. Answers the paths that were put right.
+   * Makes the Worktree's files equal `tree`: changed and deleted files come back, files that `tree` does not have are
+   * removed, except what git or the ignore rules in `tree` ignore. What is not in `recorded`, which was kept of the
+   * Worktree before, and would be written over or removed is moved to `asideDirectory`: ignored files, repositories,
+   * and what was edited since, up to the last moment. Index and branch stay. Answers the paths that were put right.
    */
-  restoreFiles(worktreePath: string, tree: string, asideDirectory: string): Promise<RestoredFiles>;
-}
-
-/** The paths that were put right, and those that had to give way. */
-export interface RestoredFiles {
-  readonly restored: readonly string[];
-  readonly removed: readonly string[];
-  readonly aside: readonly string[];
+  restoreFiles(
+    worktreePath: string,
+    request: { tree: string; recorded: string; asideDirectory: string },
+  ): Promise<RestoredFiles>;
 }
 
 export class GitSnapshots implements Snapshots {
@@ -107,9 +96,12 @@ export class GitSnapshots implements Snapshots {
     return { ref, commit, tree, headCommit, ...(head.ref === undefined ? {} : { headRef: head.ref }) };
   }
 
-  async restoreFiles(worktreePath: string, tree: string, asideDirectory: string): Promise<RestoredFiles> {
+  async restoreFiles(
+    worktreePath: string,
+    request: { tree: string; recorded: string; asideDirectory: string },
+  ): Promise<RestoredFiles> {
     const checkout = await locateCheckout(this.facts, worktreePath);
-    return restoreTree(this.git, checkout, { tree, asideDirectory, signal: undefined });
+    return restoreTree(this.git, checkout, request);
   }
 
   /** Commits and names the commit. A name that is taken already is kept reachable as one more parent. */
@@ -136,115 +128,6 @@ export class GitSnapshots implements Snapshots {
       return joined;
     }
   }
-}
-
-/** As `Snapshots.restoreFiles`, for a checkout that was found already; without a folder, nothing can be in the way. */
-export async function restoreTree(
-  git: Git,
-  checkout: Checkout,
-  {
-    tree,
-    asideDirectory,
-    signal,
-  }: { tree: string; asideDirectory: string | undefined; signal: AbortSignal | undefined },
-): Promise<RestoredFiles> {
-  const current = await treeOfCheckout(git, checkout, signal);
-  const output = await git({ ...inCheckout(checkout), args: rawDiffOf(current, tree), signal });
-  const changes = parseRawDiff(output.stdout).filter((change) => !touchesGitlink(change));
-  const gone = changes.filter((change) => change.newMode === absentMode).map((change) => change.path);
-  const restored = changes.filter((change) => change.newMode !== absentMode).map((change) => change.path);
-  // The other removals wait for the tree's own ignore rules, where it has others.
-  const isFirst = hasOtherRules(changes) ? isInTheWayOf(restored) : () => true;
-  for (const path of gone.filter(isFirst)) await removeFile(checkout.workTree, path);
-  const added = changes.filter((change) => change.oldMode === absentMode).map((change) => change.path);
-  const aside = asideDirectory === undefined ? [] : await clear(checkout.workTree, added, asideDirectory);
-  if (restored.length > 0) await checkOut(git, checkout, { tree, paths: restored });
-  const waiting = gone.filter((path) => !isFirst(path));
-  const ignored = await leftByRules(git, checkout, waiting, signal);
-  for (const path of waiting) if (!ignored.has(path)) await removeFile(checkout.workTree, path);
-  const removed = gone.filter((path) => !ignored.has(path));
-  return { restored, removed, aside };
-}
-
-/**
- * Those of `paths` that the rules which stand now ignore, and the index does not name: no part of what a Snapshot
- * records, they stay like any ignored file.
- */
-async function leftByRules(
-  git: Git,
-  checkout: Checkout,
-  paths: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<ReadonlySet<string>> {
-  if (paths.length === 0) return new Set();
-  const listed = await git({ ...inCheckout(checkout), args: ['ls-files', '-z'], signal });
-  const named = new Set(splitPaths(listed.stdout));
-  const untracked = paths.filter((path) => !named.has(path));
-  return ignoredAmong({ git, checkout, signal, isIndexAsked: false }, untracked);
-}
-
-function hasOtherRules(changes: readonly RawChange[]): boolean {
-  return changes.some(({ path }) => isIgnoreFile(path));
-}
-
-function isIgnoreFile(path: string): boolean {
-  return basename(path) === '.gitignore';
-}
-
-/** Whether a file has to go before `restored` are written: a folder takes its name, or a file that of its folder. */
-function isInTheWayOf(restored: readonly string[]): (path: string) => boolean {
-  const files = new Set(restored);
-  const folders = new Set(restored.flatMap(ancestorsOf));
-  return (path) =>
-    isIgnoreFile(path) || folders.has(path) || ancestorsOf(path).some((folder) => files.has(folder));
-}
-
-/** Moves aside what stands at paths that nothing recorded stood at, or where one of their folders has to be. */
-async function clear(root: string, paths: readonly string[], asideDirectory: string): Promise<string[]> {
-  const aside = new AsideFolder(asideDirectory);
-  const taken: string[] = [];
-  for (const path of paths) {
-    const standing = await inTheWayOf(root, path);
-    if (standing === undefined) continue;
-    await aside.take(root, standing);
-    taken.push(standing);
-  }
-  return taken;
-}
-
-/** `path` itself, or what is no folder above it; an empty folder just goes. */
-async function inTheWayOf(root: string, path: string): Promise<string | undefined> {
-  for (const ancestor of ancestorsOf(path).reverse()) {
-    const stats = await lstat(fileAt(root, ancestor)).catch(unlessMissing);
-    if (stats === undefined) return undefined;
-    if (!stats.isDirectory()) return ancestor;
-  }
-  const stats = await lstat(fileAt(root, path)).catch(unlessMissing);
-  if (stats === undefined) return undefined;
-  if (!stats.isDirectory()) return path;
-  try {
-    await rmdir(fileAt(root, path));
-    return undefined;
-  } catch (error) {
-    const errno = errnoOf(error);
-    if (errno !== 'ENOTEMPTY' && errno !== 'EEXIST') throw error;
-    return path;
-  }
-}
-
-/** Writes some files of a tree over what stands there; links in place of folders are replaced, not followed. */
-async function checkOut(
-  git: Git,
-  checkout: Checkout,
-  { tree, paths }: { tree: string; paths: readonly string[] },
-): Promise<void> {
-  await withTemporaryIndex({ git, checkout, isEmpty: true }, async (index) => {
-    // A path outside a sparse checkout is restored like any other.
-    const config = ['core.sparseCheckout=false'];
-    await index.run({ args: ['read-tree', tree], config });
-    const args = ['checkout-index', '--force', '-z', '--stdin'];
-    await index.run({ args, config, input: joinPaths(paths) });
-  });
 }
 
 /** Where HEAD stands, asked of git. */
@@ -279,8 +162,4 @@ export async function commitTree(
   const parents = [...new Set(commit.parents)].flatMap((parent) => ['-p', parent]);
   const args = ['commit-tree', '--no-gpg-sign', ...parents, '-F', '-', `${commit.tree}^{tree}`];
   return lineOf(await git({ ...place, args, input: commit.message }));
-}
-
-function touchesGitlink(change: RawChange): boolean {
-  return change.oldMode === gitlinkMode || change.newMode === gitlinkMode;
 }

@@ -11,7 +11,7 @@ import { type ListedWorktree, parseWorktreeList } from './parsers/worktreeList';
 import type { Git } from './plumbing';
 import { tellIndex } from './rebuiltIndex';
 import type { RepositoryFacts } from './repository';
-import { restoreTree } from './snapshots';
+import { restoreTree } from './restoredTree';
 import {
   type BegunWorktree,
   beginWorktree,

@@ -161,10 +161,10 @@ export class MergingIn {
   ): Promise<Task> {
     const { keeper } = this.deps;
     try {
-      await keeper.putFiles(task, result);
+      await keeper.putFiles(task, { tree: result, recorded: theirs });
       return await recorded();
     } catch (error) {
-      await keeper.putFiles(task, theirs);
+      await keeper.putFiles(task, { tree: theirs, recorded: result });
       throw error;
     }
   }

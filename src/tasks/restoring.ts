@@ -1,7 +1,7 @@
 import { TributaryError } from '../base/errors';
 import type { Care, RecordedSnapshot } from '../git/care';
 import type { MergeIns } from '../git/mergeIn';
-import type { RestoredFiles } from '../git/snapshots';
+import type { RestoredFiles } from '../git/restoredTree';
 import { baseOf, countedAt, type MovedBase } from '../model/movedBase';
 import type { Task } from '../model/task';
 import type { Endings } from './endings';
@@ -62,7 +62,8 @@ export class Restoring {
   private async put(task: TaskWithWorktree, target: Target): Promise<{ task: Task; files: RestoredFiles }> {
     const { endings, keeper, mergeIns } = this.deps;
     const { worktreePath, branch } = task;
-    const putFiles = () => keeper.putFiles(task, target.tree);
+    const recorded = task.snapshot?.tree ?? baseOf(task);
+    const putFiles = () => keeper.putFiles(task, { tree: target.tree, recorded });
     const counted = target.number === 0 ? task : countedAt(task, target.number);
     if (counted.movedBases.at(-1)?.commit === task.movedBases.at(-1)?.commit) {
       const files = await putFiles();

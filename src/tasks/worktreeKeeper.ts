@@ -1,7 +1,8 @@
 import { TributaryError, toTributaryError, wasRefused } from '../base/errors';
 import type { MergeIns } from '../git/mergeIn';
 import type { Repository } from '../git/repository';
-import type { RestoredFiles, Snapshots, TakenSnapshot } from '../git/snapshots';
+import type { RestoredFiles } from '../git/restoredTree';
+import type { Snapshots, TakenSnapshot } from '../git/snapshots';
 import type { Worktrees } from '../git/worktrees';
 import type { RunId } from '../model/ids';
 import { baseOf } from '../model/movedBase';
@@ -212,14 +213,20 @@ export class WorktreeKeeper {
     const now = await this.treeOf(task);
     if (now === tree) return [];
     await this.keepAside(task, now);
-    return (await this.putFiles(task, tree)).restored;
+    return (await this.putFiles(task, { tree, recorded: now })).restored;
   }
 
-  /** Writes the files of `tree`; what no tree holds and was in their way is kept aside, which the record tells. */
-  async putFiles({ id, worktreePath }: TaskWithWorktree, tree: string): Promise<RestoredFiles> {
+  /**
+   * Writes the files of `tree`; what `recorded`, which stood there and is kept, does not hold and was in their way is
+   * kept aside, which the record tells.
+   */
+  async putFiles(
+    { id, worktreePath }: TaskWithWorktree,
+    trees: { readonly tree: string; readonly recorded: string },
+  ): Promise<RestoredFiles> {
     const { store, snapshots, records } = this.deps;
     const aside = store.asideDirectory(id);
-    const files = await snapshots.restoreFiles(worktreePath, tree, aside);
+    const files = await snapshots.restoreFiles(worktreePath, { ...trees, asideDirectory: aside });
     if (files.aside.length > 0) await records.change(id, (now) => ({ ...now, aside }));
     return files;
   }

@@ -106,7 +106,11 @@ describe('names that differ in case only, where core.ignoreCase says they are th
     assert.equal(await repo.git('cat-file', 'blob', `${both}:readme.md`), 'beside');
     await rm(join(path, 'readme.md'));
     await rm(join(path, 'README.md'));
-    await layer.snapshots.restoreFiles(path, both, `${path}-aside`);
+    await layer.snapshots.restoreFiles(path, {
+      tree: both,
+      recorded: await layer.snapshots.treeOf(path),
+      asideDirectory: `${path}-aside`,
+    });
     assert.equal(await wt.read('README.md'), 'r');
     assert.equal(await wt.read('readme.md'), 'beside');
   });

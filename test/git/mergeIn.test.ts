@@ -46,7 +46,11 @@ async function mergeIn(at: Scene): Promise<PreparedMerge> {
   const { head, ours: tree, result } = merge;
   const named = { taskId: 'task_1', number: at.merges, worktreePath, base, head, tree };
   at.base = await layer.mergeIns.keepBase(named);
-  await layer.snapshots.restoreFiles(worktreePath, result, `${worktreePath}-aside`);
+  await layer.snapshots.restoreFiles(worktreePath, {
+    tree: result,
+    recorded: await layer.snapshots.treeOf(worktreePath),
+    asideDirectory: `${worktreePath}-aside`,
+  });
   const branch = 'refs/heads/tributary/task';
   await layer.mergeIns.moveHead({ worktreePath, branch, commit: at.base, tree: result });
   assert.deepEqual(refsApart(await fingerprint(repo.root)), before, 'the checkout is as it was');

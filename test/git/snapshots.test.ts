@@ -1,7 +1,21 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { TributaryError } from '../../src/base/errors';
+import type { RestoredFiles } from '../../src/git/restoredTree';
+import type { Snapshots } from '../../src/git/snapshots';
 import { runCommand } from '../../src/process/runCommand';
 import { type Layer, openLayer } from './support/layer';
 import { cleanUp, fingerprint, gitAt, listing, makeRepo, type TempRepo } from './support/tempRepo';
@@ -598,6 +612,12 @@ describe('taking a Snapshot', () => {
 describe('restoring files', () => {
   after(cleanUp);
 
+  /** Of a checkout whose state is kept. */
+  const restore = async (repo: TempRepo, snapshots: Snapshots, tree: string): Promise<RestoredFiles> => {
+    const recorded = await snapshots.treeOf(repo.root);
+    return snapshots.restoreFiles(repo.root, { tree, recorded, asideDirectory: join(repo.folder, 'aside') });
+  };
+
   it('brings back edits, deletions, modes, links and folders, removes the rest, keeps index and ignored files', async () => {
     const repo = await makeRepo({ files });
     await repo.write('untracked/one', '1');
@@ -617,13 +637,13 @@ describe('restoring files', () => {
     await repo.write('link/inner/file', 'now a folder');
     await repo.write('new/deep/file', 'n');
     await chmod(join(repo.root, 'run.sh'), 0o644);
-    const result = await snapshots.restoreFiles(repo.root, tree, join(repo.folder, 'aside'));
+    const result = await restore(repo, snapshots, tree);
     assert.equal(await listing(repo.root), stood);
     assert.deepEqual(await readFile(join(repo.root, '.git', 'index')), index);
     assert.deepEqual(result.removed.toSorted(), ['dir', 'link/inner/file', 'new/deep/file', 'staged-new']);
     assert.deepEqual(result.restored.toSorted(), ['a.txt', 'dir/b.txt', 'link', 'run.sh', 'untracked/one']);
     await repo.write('x.log', 'ignored stays');
-    assert.deepEqual(await snapshots.restoreFiles(repo.root, tree, join(repo.folder, 'aside')), {
+    assert.deepEqual(await restore(repo, snapshots, tree), {
       restored: [],
       removed: [],
       aside: [],
@@ -638,7 +658,6 @@ describe('restoring files', () => {
     await repo.write('x.log', 'x');
     await repo.write('old/cache', 'c');
     const { snapshots } = await openLayer(repo.root);
-    const aside = join(repo.folder, 'aside');
     const tree = await snapshots.treeOf(repo.root);
     await repo.write('.gitignore', '');
     await repo.remove('old/.gitignore');
@@ -646,13 +665,13 @@ describe('restoring files', () => {
     await repo.write('log/file.log', 'in the way of a file');
     await repo.write('new', 'n');
     const later = await snapshots.treeOf(repo.root);
-    const result = await snapshots.restoreFiles(repo.root, tree, aside);
+    const result = await restore(repo, snapshots, tree);
     assert.equal(await repo.read('x.log'), 'x');
     assert.equal(await repo.read('old/cache'), 'c');
     assert.equal(await repo.read('log'), 'a file');
     assert.deepEqual(result.removed.toSorted(), ['log/file.log', 'new']);
     assert.equal(await snapshots.treeOf(repo.root), tree);
-    await snapshots.restoreFiles(repo.root, later, aside);
+    await restore(repo, snapshots, later);
     assert.equal(await snapshots.treeOf(repo.root), later);
   });
 
@@ -678,7 +697,7 @@ describe('restoring files', () => {
       'x',
     );
     await repo.git('-c', 'advice.addEmbeddedRepo=false', 'add', '.');
-    const result = await snapshots.restoreFiles(repo.root, tree, join(repo.folder, 'aside'));
+    const result = await restore(repo, snapshots, tree);
     assert.deepEqual(result.removed.toSorted(), ['forced.log', 'nest/inner.txt']);
     assert.equal(await snapshots.treeOf(repo.root), tree);
   });
@@ -689,8 +708,91 @@ describe('restoring files', () => {
     const { snapshots } = await openLayer(repo.root);
     const tree = await snapshots.treeOf(repo.root);
     await repo.write('a.txt', 'other');
-    await snapshots.restoreFiles(repo.root, tree, join(repo.folder, 'aside'));
+    await restore(repo, snapshots, tree);
     assert.equal(await repo.read('a.txt'), 'one\r\ntwo\r\n');
+  });
+
+  it('moves aside what was edited after the state was kept, and puts its files all the same', async () => {
+    const repo = await makeRepo({ files });
+    const { snapshots } = await openLayer(repo.root);
+    const tree = await snapshots.treeOf(repo.root);
+    await repo.write('a.txt', 'kept');
+    await repo.write('new', 'kept');
+    await repo.remove('run.sh');
+    const recorded = await snapshots.treeOf(repo.root);
+    await repo.write('a.txt', 'edited since');
+    await repo.write('dir/b.txt', 'edited since, and the same in both states');
+    await repo.write('new', 'edited since');
+    await repo.write('newer', 'made since');
+    await repo.write('run.sh', 'made since');
+    const asideDirectory = join(repo.folder, 'aside');
+    const result = await snapshots.restoreFiles(repo.root, { tree, recorded, asideDirectory });
+    assert.deepEqual(result.aside.toSorted(), ['a.txt', 'dir/b.txt', 'new', 'newer', 'run.sh']);
+    assert.equal(await snapshots.treeOf(repo.root), tree);
+    const found = Object.fromEntries(
+      await Promise.all(
+        result.aside.map(async (path) => [path, await readFile(join(asideDirectory, path), 'utf8')] as const),
+      ),
+    );
+    assert.deepEqual(found, {
+      'a.txt': 'edited since',
+      'dir/b.txt': 'edited since, and the same in both states',
+      new: 'edited since',
+      newer: 'made since',
+      'run.sh': 'made since',
+    });
+  });
+
+  it('loses nothing that is written while it goes on: what it wrote over or removed was kept, the rest is aside', async () => {
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`d/${at % 7}/${at}`, 'base\n']));
+    const repo = await makeRepo({ files: { ...files, ...many } });
+    const { snapshots } = await openLayer(repo.root);
+    const tree = await snapshots.treeOf(repo.root);
+    for (const path of Object.keys(many)) await repo.write(path, 'kept\n');
+    await repo.write('d/3/only-now', 'kept\n');
+    const recorded = await snapshots.treeOf(repo.root);
+    const asideDirectory = join(repo.folder, 'aside');
+    let isOver = false;
+    const saved = new Map<string, string>();
+    const saving = (async () => {
+      const paths = [...Object.keys(many), 'd/3/only-now'];
+      for (let at = 0; !isOver; at += 1) {
+        const path = paths[(at * 37) % paths.length] ?? '';
+        if (!saved.has(path)) {
+          // As editors save: whole, or not at all.
+          await writeFile(join(repo.folder, 'saved'), `saved ${at}\n`);
+          await rename(join(repo.folder, 'saved'), join(repo.root, path)).then(
+            () => saved.set(path, `saved ${at}\n`),
+            () => undefined,
+          );
+        }
+        await setImmediate();
+      }
+    })();
+    await snapshots.restoreFiles(repo.root, { tree, recorded, asideDirectory });
+    isOver = true;
+    await saving;
+    assert.ok(saved.size > 10, `${saved.size} were saved`);
+    const held = new Set<string>();
+    for (const folder of [repo.root, asideDirectory])
+      for (const name of await readdir(folder, { recursive: true }))
+        if (/(?:^|\/)d(?:\.\d+)?\//.test(name) && (await lstat(join(folder, name))).isFile())
+          held.add(await readFile(join(folder, name), 'utf8'));
+    for (const [path, text] of saved) assert.ok(held.has(text), `${path}: ${text}`);
+  });
+
+  it('writes files as the attributes of the state it goes back to say', async () => {
+    const repo = await makeRepo({ files });
+    const { snapshots } = await openLayer(repo.root);
+    const plain = await snapshots.treeOf(repo.root);
+    await repo.write('.gitattributes', '*.txt text eol=crlf\n');
+    await repo.write('a.txt', 'one\r\ntwo\r\n');
+    const attributed = await snapshots.treeOf(repo.root);
+    await restore(repo, snapshots, plain);
+    assert.equal(await repo.read('a.txt'), 'a\n');
+    await restore(repo, snapshots, attributed);
+    assert.equal(await repo.read('a.txt'), 'one\r\ntwo\r\n');
+    assert.equal(await snapshots.treeOf(repo.root), attributed);
   });
 
   it('never writes through a link that took the place of a folder', async () => {
@@ -701,7 +803,7 @@ describe('restoring files', () => {
     await writeFile(join(repo.folder, 'outside', 'b.txt'), 'outside');
     await repo.remove('dir');
     await symlink('../outside', join(repo.root, 'dir'));
-    await snapshots.restoreFiles(repo.root, tree, join(repo.folder, 'aside'));
+    await restore(repo, snapshots, tree);
     assert.equal(await repo.read('dir/b.txt'), 'b\n');
     assert.equal(await readFile(join(repo.folder, 'outside', 'b.txt'), 'utf8'), 'outside');
   });
