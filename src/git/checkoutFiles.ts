@@ -21,8 +21,14 @@ import { whyUnsafe } from './safePath';
 
 type FilePath = string | Buffer;
 
-/** The names of files on their way to their place; see `writeSide`. */
-const temporaryName = /^\.tributary-[0-9a-f]{16}\.tmp$/;
+/** A name of a file on its way to its place, which nobody else has; see `writeSide`. */
+export function temporaryName(): string {
+  return `.tributary-${randomBytes(8).toString('hex')}.tmp`;
+}
+
+export function isTemporaryName(name: string): boolean {
+  return /^\.tributary-[0-9a-f]{16}\.tmp$/.test(name);
+}
 
 /** What stands at a path, and what tells whether something was written there since. */
 export interface StandingSide {
@@ -141,7 +147,7 @@ async function copyEntry(from: FilePath, to: FilePath): Promise<void> {
 
 /** A name that nobody else has, in the folder of `path`. */
 function temporaryBeside(root: string, path: string): FilePath {
-  return fileAt(root, `${withSlash(parentOf(path))}.tributary-${randomBytes(8).toString('hex')}.tmp`);
+  return fileAt(root, `${withSlash(parentOf(path))}${temporaryName()}`);
 }
 
 /** Throws `stale` where what stands there is no longer what had this stamp, as far as the disk tells. */
@@ -158,7 +164,7 @@ export async function sweepTemporary(root: string, paths: readonly string[]): Pr
     if ((await standingParent(root, path)) !== 'folder') continue;
     const place = folder === '' ? root : fileAt(root, folder);
     for (const name of (await readdir(place).catch(unlessMissing)) ?? []) {
-      if (temporaryName.test(name))
+      if (isTemporaryName(name))
         await unlink(fileAt(root, `${withSlash(folder)}${name}`)).catch(unlessMissing);
     }
   }

@@ -1,7 +1,7 @@
 import { chmod, cp, lstat, mkdir, readdir, readlink, rename, rm, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { errnoOf } from '../base/errors';
-import { ancestorsOf, hashOf } from './checkoutFiles';
+import { ancestorsOf, hashOf, isTemporaryName, temporaryName } from './checkoutFiles';
 import { unlessMissing } from './checkouts';
 import { decodePath, fileAt } from './parsers/pathBytes';
 
@@ -62,7 +62,7 @@ async function moveNames(
   target: string,
   { path, names }: { path: string; names: readonly string[] },
 ): Promise<void> {
-  for (const name of names) {
+  for (const name of names.filter((one) => !isTemporaryName(one))) {
     const inner = path === '' ? name : `${path}/${name}`;
     const [from, to] = [fileAt(root, inner), fileAt(target, inner)];
     const standing = await lstat(to).catch(unlessMissing);
@@ -96,17 +96,14 @@ async function dropSame(from: string | Buffer, to: string | Buffer): Promise<voi
   await unlink(from);
 }
 
-const partSuffix = '.tributary-part';
-
 /** A rename; across file systems a whole copy first, and the original goes last. */
 async function moveWhole(from: string | Buffer, to: string | Buffer): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error;
-    // Under a name of its own until it is whole: what a killed copy leaves is taken for nothing.
-    const part = `${String(to)}${partSuffix}`;
-    await rm(part, { recursive: true, force: true });
+    // Under a name of its own until it is whole: what a killed copy leaves is never brought back.
+    const part = join(dirname(String(to)), temporaryName());
     // `cp` takes no bytes: a name that is not UTF-8 cannot cross file systems and says so.
     await cp(String(from), part, {
       recursive: true,
