@@ -182,8 +182,8 @@ describe('text of models, files and repositories that means harm', function () {
   });
 
   it('is plain text in what Accept shows', async () => {
-    await window.rowAction(rows().first(), 'Accept');
     const dialog = window.page.locator('.monaco-dialog-box');
+    await window.rowAction(rows().first(), 'Accept', dialog);
     await dialog.waitFor();
     const text = (await dialog.textContent()) ?? '';
     for (const part of ['Do it [Allow](command:', 'src/$(zap) {0} <b>\\n\\u202eB [c](command:x).js'])
@@ -194,7 +194,8 @@ describe('text of models, files and repositories that means harm', function () {
   });
 
   it('offers the files a fix added to the review that is open', async () => {
-    await window.takeFromMenuOf(rows().first(), 'Fix Findings');
+    const fixing = rows().filter({ hasText: 'general' }).nth(1);
+    await window.takeFromMenuOf(rows().first(), 'Fix Findings', fixing);
     await window.button('Refresh Review').first().click({ timeout: 120_000 });
     await window.page.getByRole('tab', { name: /^Review: .*\(2 files\)/ }).waitFor();
     await window.page.getByText(addedByFix.slice('src/'.length)).first().waitFor();

@@ -173,8 +173,9 @@ describe('several Tasks beside each other, and their Worktrees', function () {
   it('puts a worktree back to what stood at a Turn, and takes that back', async () => {
     const file = join(await worktreeOf(day), 'src', 'greet.js');
     assert.match(await readFile(file, 'utf8'), /good day/);
-    await window.takeFromMenuOf(row(day), 'Restore to a Turn…');
-    await choice(/After Turn 2.*as it is now/).waitFor();
+    const now = choice(/After Turn 2.*as it is now/);
+    await window.takeFromMenuOf(row(day), 'Restore to a Turn…', now);
+    await now.waitFor();
     await window.picture('restore-to');
     await window.pick('The base');
     await window.modalButton('Restore').waitFor();

@@ -28,6 +28,7 @@ describe('a window with nothing to show yet', function () {
 
   afterEach(async function () {
     await window?.picture(`state-${this.currentTest?.title.replace(/\W+/g, '-')}`);
+    await window?.tellIfFailed(this.currentTest, 'state-last');
     await window?.close();
     window = undefined;
   });

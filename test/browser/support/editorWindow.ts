@@ -113,7 +113,7 @@ export class EditorWindow {
   }
 
   /** Clicks a button that a row of a tree view shows while the pointer is on it; one that is drawn anew shows it late. */
-  async rowAction(row: Locator, title: string): Promise<void> {
+  async rowAction(row: Locator, title: string, effect?: Locator): Promise<void> {
     // A shortcut follows the title, where there is one.
     const button = row.locator(`.actions .action-label[aria-label^="${title}"]`).first();
     const deadline = Date.now() + 60_000;
@@ -124,24 +124,32 @@ export class EditorWindow {
       await row.hover({ position: { x: 20, y: 5 } });
       await row.hover({ position: { x: 40, y: 10 } });
     }
-    await this.untilHeard(() => button.click());
+    await this.untilHeard(() => button.click(), effect);
   }
 
-  /** Takes an entry of the menu of a row with the mouse. */
-  async takeFromMenuOf(row: Locator, title: string): Promise<void> {
+  /** Takes an entry of the menu of a row with the mouse; until `effect` is seen, where one is named. */
+  async takeFromMenuOf(row: Locator, title: string, effect?: Locator): Promise<void> {
     await this.untilHeard(async () => {
       await row.click({ button: 'right' });
       await this.menuItem(title).click();
-    });
+    }, effect);
   }
 
-  /** Presses again, as a person does who is told that the list was just changing and nothing was done. */
-  private async untilHeard(press: () => Promise<void>): Promise<void> {
-    const lost = this.notification('The list was just changing');
-    for (;;) {
+  /**
+   * Presses again, as a person does who is told that the list was just changing and nothing was done, or who sees
+   * nothing come of it: an editor that is busy closes its menu under the pointer now and then.
+   */
+  private async untilHeard(press: () => Promise<void>, effect?: Locator): Promise<void> {
+    const lost = this.notification('The list was just changing').first();
+    for (let times = 1; ; times += 1) {
       await press();
-      if (!(await comes(lost.first(), 1_000))) return;
-      await lost.first().waitFor({ state: 'hidden' });
+      await comes(
+        effect === undefined ? lost : lost.or(effect).first(),
+        effect === undefined ? 1_000 : 20_000,
+      );
+      if (await lost.isVisible()) await lost.waitFor({ state: 'hidden' });
+      else if (effect === undefined || (await effect.isVisible())) return;
+      if (times === 5) throw new Error('it was pressed five times, and nothing came of it');
     }
   }
 
@@ -216,6 +224,10 @@ export class EditorWindow {
       const texts = await this.page.locator(`${selector}:visible`).allTextContents();
       console.log(`      ${selector}: ${JSON.stringify(texts.map((text) => text.slice(0, 300)))}`);
     }
+    // What was said and is gone again.
+    await this.runCommand('Notifications: Show Notifications').catch(() => undefined);
+    const said = await this.page.locator('.notifications-center .notification-list-item').allTextContents();
+    console.log(`      said before: ${JSON.stringify(said.map((text) => text.slice(0, 300)))}`);
   }
 
   async close(): Promise<void> {

@@ -130,8 +130,8 @@ export class MainRoad {
   }
 
   async discard(): Promise<void> {
-    await this.window.takeFromMenuOf(this.row().first(), 'Discard');
     const yes = this.window.modalButton('Discard');
+    await this.window.takeFromMenuOf(this.row().first(), 'Discard', yes);
     await yes.waitFor();
     await this.picture('discard');
     await yes.click();
