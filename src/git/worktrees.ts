@@ -18,6 +18,7 @@ import {
   checkOutHead,
   deregister,
   makeWorktree,
+  tipOf,
   type WithGitLock,
 } from './worktreeMaking';
 import {
@@ -50,6 +51,8 @@ export interface RebuildWorktree {
   readonly headCommit: string;
   /** The files to bring back: tracked and untracked. */
   readonly tree: string;
+  /** A branch that stands elsewhere, at a commit that this one reaches, is taken as it stands. */
+  readonly keptCommit?: string;
   /** What `remove` set aside; moved back after the files, where nothing stands in the way. */
   readonly asideDirectory?: string;
   readonly lockReason: string;
@@ -157,11 +160,11 @@ export class GitWorktrees implements Worktrees {
 
   async rebuild(request: RebuildWorktree): Promise<void> {
     const { git, facts, withGitLock } = this.deps;
-    const { path, headCommit, tree, asideDirectory, signal } = request;
+    const { path, tree, asideDirectory, signal } = request;
     // Its folder may have been deleted by hand; the registration that is left would hold the branch.
     if ((await lstat(path).catch(unlessMissing)) === undefined)
       await withGitLock(() => this.forgetGone(request), { signal });
-    const making = { ...request, commit: headCommit, mayReuseBranch: true };
+    const making = { ...request, commit: await this.commitFor(request), mayReuseBranch: true };
     await makeWorktree(this.deps, making, async (checkout) => {
       await checkOutHead(git, checkout, signal);
       await restoreTree(git, checkout, { tree, asideDirectory, signal });
@@ -169,6 +172,16 @@ export class GitWorktrees implements Worktrees {
     // After the point of failure: what was set aside is the only copy, a half-made worktree must not hold it.
     if (asideDirectory !== undefined) await bringAsideBack(facts, path, asideDirectory);
     await tellIndex(git, await locateCheckout(facts, path), { tree, signal: undefined });
+  }
+
+  /** An agent may have left its branch for another commit; then the branch stands where it was left. */
+  private async commitFor({ branch, headCommit, keptCommit }: RebuildWorktree): Promise<string> {
+    const { git, facts } = this.deps;
+    const tip = await tipOf(git, facts, branch);
+    if (tip === undefined || tip === headCommit || keptCommit === undefined) return headCommit;
+    const args = ['merge-base', '--is-ancestor', tip, keptCommit];
+    const { exitCode } = await git({ cwd: facts.root, args, okCodes: [0, 1, 128] });
+    return exitCode === 0 ? tip : headCommit;
   }
 
   /** Drops the registration of a worktree whose folder is gone; what only it holds is kept. */

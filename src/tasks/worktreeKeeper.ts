@@ -371,6 +371,7 @@ export class WorktreeKeeper {
         branch: task.branch,
         headCommit: snapshot?.headCommit ?? base,
         tree: snapshot?.tree ?? base,
+        keptCommit: snapshot?.commit ?? base,
         lockReason: lockReason(task, runId),
         asideDirectory: this.deps.store.asideDirectory(task.id),
         ...(signal ? { signal } : {}),

@@ -1019,6 +1019,45 @@ describe('rebuilding a Worktree', () => {
     assert.equal(await readFile(join(path, 'new'), 'utf8'), 'n');
   });
 
+  it('works when the folder was deleted by hand after the agent had left its branch; the branch stays where it was', async () => {
+    const at = await place();
+    await create(at);
+    const { path, branch } = at;
+    const wt = repoAt(at.repo.folder, path);
+    await wt.write('on-branch', 'b');
+    const onBranch = await wt.commitAll('on the branch');
+    const first = { worktreePath: path, taskId: 't', number: 1, message: 'm' };
+    const { commit: previous } = await at.layer.snapshots.take(first);
+    await wt.git('checkout', '-q', '--detach', 'HEAD^');
+    await wt.write('elsewhere', 'e');
+    await wt.commitAll('elsewhere');
+    const taken = await at.layer.snapshots.take({ ...first, number: 2, previous });
+    await rm(path, { recursive: true });
+    const { headCommit, tree, commit: keptCommit } = taken;
+    await at.layer.worktrees.rebuild({ path, branch, headCommit, tree, keptCommit, lockReason: 'r' });
+    assert.equal((await at.repo.git('rev-parse', branch)).trim(), onBranch);
+    assert.equal((await wt.git('symbolic-ref', 'HEAD')).trim(), branch);
+    assert.equal(await at.layer.snapshots.treeOf(path), tree);
+  });
+
+  it('refuses a branch that holds what no Snapshot knows', async () => {
+    const at = await place();
+    await create(at);
+    const { path, branch } = at;
+    const taken = await at.layer.snapshots.take({
+      ...{ worktreePath: path, taskId: 't', number: 1, message: 'm' },
+    });
+    await rm(path, { recursive: true });
+    const later = (await at.repo.git('commit-tree', '-p', branch, '-m', 'x', `${branch}^{tree}`)).trim();
+    await at.repo.git('update-ref', branch, later);
+    const { headCommit, tree, commit: keptCommit } = taken;
+    const rebuilt = at.layer.worktrees.rebuild({
+      ...{ path, branch, headCommit, tree, keptCommit, lockReason: 'r' },
+    });
+    await assert.rejects(rebuilt, code('branchInUse'));
+    assert.equal((await at.repo.git('rev-parse', branch)).trim(), later);
+  });
+
   it('leaves nothing behind when it fails, and what was set aside stays there', async () => {
     const at = await place();
     await create(at);
