@@ -2,10 +2,12 @@ import { join } from 'node:path';
 import { toTributaryError } from '../base/errors';
 import { type Checkout, caseSettings, inCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
+import { canGrow, grownTree } from './grownTree';
+import { fileAt } from './parsers/pathBytes';
 import { type Head, parseStatus } from './parsers/statusV2';
 import type { Git } from './plumbing';
 import { sharedLinks } from './sharedLinks';
-import { stampOf } from './stampedFiles';
+import { settledStampOf, stampOf } from './stampedFiles';
 import { statusCommand, type TemporaryIndex, withTemporaryIndex } from './temporaryIndex';
 import { treeOfCheckout } from './workTreeState';
 
@@ -14,7 +16,10 @@ interface Look {
   readonly around: string;
   /** The same of the index that was kept: another process may look at this worktree too. */
   readonly kept: string;
+  /** What the kept index holds. */
   readonly tree: string;
+  /** How it stood later, with few files that differ from that: none is read again while its stamp is the same. */
+  readonly since?: { readonly stamps: string; readonly tree: string };
 }
 
 /** How a checkout stands. */
@@ -28,7 +33,7 @@ export interface CheckoutLook {
 interface SinceLast {
   /** Nothing changed. */
   readonly tree?: string;
-  /** These files did, and nothing else: recorded onto the last look's index they give the new tree. */
+  /** These files did since the index was kept, and nothing else. */
   readonly onto?: { readonly last: Look; readonly paths: readonly string[] };
   readonly head?: Head;
 }
@@ -54,7 +59,7 @@ export class LastLooks {
   /** The same, with what git said on the way. */
   async look(checkout: Checkout, signal?: AbortSignal): Promise<CheckoutLook> {
     const { tree, onto, head } = await this.sinceLast(checkout, signal);
-    const known = onto === undefined ? tree : await this.recorded(checkout, onto, signal);
+    const known = onto === undefined ? tree : await this.onto(checkout, onto, signal);
     if (known !== undefined) return { tree: known, ...(head === undefined ? {} : { head }) };
     return { tree: await treeOfCheckout(this.git, checkout, signal, await this.begin(checkout)) };
   }
@@ -77,27 +82,55 @@ export class LastLooks {
     return isPlain ? { onto: { last, paths: changed }, ...found } : {};
   }
 
-  /** What is kept stays whole if this is cut off, and is then no longer trusted. */
-  private async recorded(
+  /** The last look with these files as they stand now; `undefined`: the whole has to be looked at. */
+  private async onto(
     checkout: Checkout,
-    { last, paths }: { last: Look; paths: readonly string[] },
+    at: { readonly last: Look; readonly paths: readonly string[] },
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> {
-    this.looks.delete(checkout.gitDir);
-    const deps = { git: this.git, checkout, signal, from: keptAt(checkout) };
     try {
-      return await withTemporaryIndex(deps, async (index) => {
-        await index.record(paths);
-        const tree = await index.writeTree();
-        await index.moveTo(keptAt(checkout));
-        await this.remember(checkout, tree, last.around);
-        return tree;
-      });
+      return await (canGrow(at.paths)
+        ? this.grown(checkout, at, signal)
+        : this.recorded(checkout, at, signal));
     } catch (error) {
       // Files, or what was kept, went away or changed meanwhile: whoever looks from the start tries again.
       if (kindOf(error) === 'moving' || toTributaryError(error).code === 'stale') return undefined;
       throw error;
     }
+  }
+
+  /** Few files: what was kept is left as it is. */
+  private async grown(
+    checkout: Checkout,
+    { last, paths }: { last: Look; paths: readonly string[] },
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    // An index that went away meanwhile looked like an empty one.
+    if (!(await holds(last, checkout))) return undefined;
+    // Before they are read.
+    const stamps = await settledStamps(checkout.workTree, paths);
+    if (stamps !== undefined && stamps === last.since?.stamps) return last.since.tree;
+    const tree = await grownTree({ git: this.git, checkout, signal }, last.tree, paths);
+    const { since: _, ...kept } = last;
+    this.looks.set(checkout.gitDir, stamps === undefined ? kept : { ...kept, since: { stamps, tree } });
+    return tree;
+  }
+
+  /** Many: what is kept is made anew. It stays whole if this is cut off, and is then no longer trusted. */
+  private async recorded(
+    checkout: Checkout,
+    { last, paths }: { last: Look; paths: readonly string[] },
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
+    this.looks.delete(checkout.gitDir);
+    const deps = { git: this.git, checkout, signal, from: keptAt(checkout) };
+    return withTemporaryIndex(deps, async (index) => {
+      await index.record(paths);
+      const tree = await index.writeTree();
+      await index.moveTo(keptAt(checkout));
+      await this.remember(checkout, tree, last.around);
+      return tree;
+    });
   }
 
   /** Begins a look; what it answers is called with the index that came out of it, if that holds all there is. */
@@ -115,6 +148,17 @@ export class LastLooks {
   private async remember(checkout: Checkout, tree: string, around: string): Promise<void> {
     this.looks.set(checkout.gitDir, { around, tree, kept: await stampOf(keptAt(checkout)) });
   }
+}
+
+/** Tells whether files, and which, are still as they were; `undefined` for one that was written just now. */
+async function settledStamps(root: string, paths: readonly string[]): Promise<string | undefined> {
+  const stamps: string[] = [];
+  for (const path of paths) {
+    const stamp = await settledStampOf(fileAt(root, path));
+    if (stamp === undefined) return undefined;
+    stamps.push(`${path}\0${stamp}`);
+  }
+  return stamps.join('\0');
 }
 
 /** Whether what the look stands on is as it was. */

@@ -19,6 +19,21 @@ export async function stampOf(path: string): Promise<string> {
   return found === undefined ? '' : [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
 }
 
+/** The same of a file or link itself; `undefined` where it is gone, or so young that a later write might not show. */
+export async function settledStampOf(path: string | Buffer): Promise<string | undefined> {
+  const stats = await lstat(path, { bigint: true }).catch(unlessMissing);
+  if (stats === undefined || !isSettled(stats)) return undefined;
+  return wholeStamp(stats);
+}
+
+function isSettled(stats: BigIntStats): boolean {
+  return BigInt(Date.now()) - stats.ctimeMs > settledAfterMs;
+}
+
+function wholeStamp(stats: BigIntStats): string {
+  return [stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
+}
+
 /** What files say, read again only when their stamp is another one. */
 export class StampedFiles<T> {
   private readonly read: (path: string, stats: BigIntStats) => Promise<T>;
@@ -35,13 +50,13 @@ export class StampedFiles<T> {
       this.known.delete(path);
       return undefined;
     }
-    const stamp = [stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
+    const stamp = wholeStamp(stats);
     const known = this.known.get(path);
     if (known?.stamp === stamp && known.isSettled) return known.value;
-    const isSettled = BigInt(Date.now()) - stats.ctimeMs > settledAfterMs;
+    const settled = isSettled(stats);
     const value = await this.read(path, stats).catch(unlessMissing);
     if (value === undefined) this.known.delete(path);
-    else this.known.set(path, { stamp, isSettled, value });
+    else this.known.set(path, { stamp, isSettled: settled, value });
     return value;
   }
 }

@@ -58,6 +58,13 @@ const steps: Readonly<Record<string, (path: string, random: (count: number) => n
       await rm(join(path, 'a.txt'), again);
       await put(path, 'a.txt/inside', 'now a folder');
     },
+    swap: async (path) => {
+      await rm(join(path, 'a.txt'), again);
+      await symlink('dir/b.txt', join(path, 'a.txt'));
+    },
+    many: async (path, random) => {
+      for (let number = 0; number < 70; number += 1) await put(path, `many/${number}`, `${random(9)}\n`);
+    },
     move: (path) => rename(join(path, 'dir'), join(path, 'moved')).catch(() => undefined),
     repository: async (path) => {
       await gitAt(path, 'init', '-q', 'nested');
@@ -141,7 +148,7 @@ describe('looking at a Worktree again', () => {
     assert.deepEqual(commands, ['status']);
   });
 
-  it('records edits and new files onto what the last look found', async () => {
+  it('costs as much, however many files there are, where few were edited or added', async () => {
     const path = await linked();
     const commands: string[] = [];
     const { snapshots } = await openLayer(
@@ -153,8 +160,69 @@ describe('looking at a Worktree again', () => {
     await put(path, 'dir/b.txt', 'edited');
     commands.length = 0;
     const tree = await snapshots.treeOf(path);
+    assert.deepEqual(commands, ['status', 'cat-file', 'update-index', 'ls-files', 'mktree']);
+    assert.equal(tree, await freshLook(path));
+    // Once they are old enough that a later edit is sure to show, they are not read again.
+    while (commands.at(-1) !== 'status') {
+      commands.length = 0;
+      assert.equal(await snapshots.treeOf(path), tree);
+    }
+    assert.deepEqual(commands, ['status']);
+    await put(path, 'dir/b.txt', 'once more');
+    assert.equal(await snapshots.treeOf(path), await freshLook(path));
+  });
+
+  it('keeps what it found anew where many were', async () => {
+    const path = await linked();
+    const commands: string[] = [];
+    const { snapshots } = await openLayer(
+      path,
+      spiedRun((subcommand) => commands.push(subcommand)),
+    );
+    await snapshots.treeOf(path);
+    for (let number = 0; number < 100; number += 1) await put(path, `many/${number}`, `${number}`);
+    commands.length = 0;
+    const tree = await snapshots.treeOf(path);
     assert.deepEqual(commands, ['status', 'update-index', 'write-tree']);
     assert.equal(tree, await freshLook(path));
+    commands.length = 0;
+    assert.equal(await snapshots.treeOf(path), tree);
+    assert.deepEqual(commands, ['status']);
+  });
+
+  it('records what was edited as git does, whatever is configured, and whatever the files are called', async () => {
+    const repo = await makeRepo();
+    const settings = {
+      'core.autocrlf': 'input',
+      'core.fileMode': 'false',
+      'filter.rot.clean': 'tr a-z b-za',
+    };
+    for (const [key, value] of Object.entries(settings)) await repo.git('config', key, value);
+    const odd = ['z', 'z.x', 'z/..x', ':(top)', '-r', 'a\nb', 'ü', '"q"', ' '].map((name) => `odd/${name}`);
+    const plain = odd.filter((name) => name !== 'odd/z');
+    await repo.write('.gitattributes', '*.rot filter=rot\ncrlf.txt -text\n');
+    for (const name of [...plain, 'crlf.txt', 'x.rot', 'run', 'z/y', 'z-', 'z0'])
+      await repo.write(name, 'a\r\n');
+    await repo.git('add', '-A');
+    await repo.git('update-index', '--chmod=+x', 'run');
+    await repo.git('commit', '-q', '-m', 'first');
+    const path = join(repo.folder, 'linked');
+    await repo.git('worktree', 'add', '-q', path);
+    const { snapshots } = await openLayer(path);
+    await snapshots.treeOf(path);
+    const all = [...plain, 'crlf.txt', 'x.rot', 'run', 'z/y', 'z-', 'z0', 'new/deep/er', 'new.rot'];
+    for (const name of all) {
+      await put(path, name, `edited ${name}\r\n`);
+      assert.equal(await snapshots.treeOf(path), await freshLook(path), name);
+    }
+    await symlink('nowhere', join(path, 'link'));
+    assert.equal(await snapshots.treeOf(path), await freshLook(path), 'a link');
+    await writeFile(Buffer.from(`${path}/\xff\xfe`, 'latin1'), 'no UTF-8');
+    assert.equal(await snapshots.treeOf(path), await freshLook(path), 'a name that is no UTF-8');
+    for (const name of ['new/deep/er', 'link', 'odd/-r']) {
+      await rm(join(path, name));
+      assert.equal(await snapshots.treeOf(path), await freshLook(path), `${name} is gone`);
+    }
   });
 
   it('does not trust what another process has kept there since', async () => {
