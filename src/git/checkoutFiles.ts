@@ -107,15 +107,15 @@ export async function writeSide(
 }
 
 /**
- * Moves a file or link of ours to its place: whole or not at all, and only over what has the stamp `over`. Parents are
- * made when missing. Throws `stale`.
+ * Moves a file or link that git has written elsewhere, by the same path, to its place: whole or not at all, and only
+ * over what has the stamp `over`. Parents are made when missing. Throws `stale`. (git writes no path that leaves a
+ * checkout; what only other systems take for `.git` an agent may have made here, and it comes back.)
  */
 export async function placeFile(
   root: string,
   path: string,
   { from, over }: { from: FilePath; over: string },
 ): Promise<void> {
-  refuseUnsafe(path);
   const made = await makeParents(root, path);
   const file = fileAt(root, path);
   const put = async (ready: FilePath): Promise<void> => {
