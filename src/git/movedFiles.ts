@@ -1,49 +1,47 @@
+import { randomBytes } from 'node:crypto';
 import { chmod, cp, lstat, mkdir, readdir, readlink, rename, rm, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { SerialQueue } from '../base/async';
 import { errnoOf } from '../base/errors';
 import { ancestorsOf, hashOf, isTemporaryName, temporaryName } from './checkoutFiles';
 import { unlessMissing } from './checkouts';
 import { decodePath, fileAt } from './parsers/pathBytes';
 
+/** How a folder is called that holds what was set aside earlier and had to give way to something newer. */
+const earlierName = /^\.tributary-earlier-[0-9a-f]{16}$/;
+
 /**
- * The folder that receives what is set aside, for one removal: files of one folder that find their place taken go
- * to one and the same numbered folder, which was nobody's before.
+ * The folder that receives what is set aside, for one removal. What is newest has the place it came from, and is what
+ * comes back; what was there before it is kept beside, and never takes another name among the files of a worktree.
  */
 export class AsideFolder {
   readonly directory: string;
-  /** By first part of a path: the numbered name its newcomers go to. */
-  private readonly numbered = new Map<string, string>();
+  private readonly queue = new SerialQueue();
 
   constructor(directory: string) {
     this.directory = directory;
   }
 
-  /**
-   * Moves `path` from below `root` to the same place here. What stands there already is never overwritten: the
-   * newcomer's first folder gets a number. Nothing at `path` is no error.
-   */
-  async take(root: string, path: string): Promise<void> {
-    const from = fileAt(root, path);
-    if ((await lstat(from).catch(unlessMissing)) === undefined) return;
-    const free = await this.placeFor(root, path);
-    await mkdir(folderOf(this.directory, free), { recursive: true });
-    await moveWhole(from, fileAt(this.directory, free));
+  /** Moves `path` from below `root` to the same place here. Nothing is written over; nothing at `path` is no error. */
+  take(root: string, path: string): Promise<void> {
+    return this.queue.run(async () => {
+      const from = fileAt(root, path);
+      if ((await lstat(from).catch(unlessMissing)) === undefined) return;
+      const taken = await takenBy(this.directory, path);
+      if (taken !== undefined) await this.setBack(taken);
+      await this.move(from, path);
+    });
   }
 
-  private async placeFor(root: string, path: string): Promise<string> {
-    if (await isFree(this.directory, path)) return path;
-    const [first = '', ...rest] = path.split('/');
-    const chosen = this.numbered.get(first);
-    const known = chosen === undefined ? undefined : [chosen, ...rest].join('/');
-    if (known !== undefined && (await isFree(this.directory, known))) return known;
-    for (let number = 2; ; number += 1) {
-      const name = `${first}.${number}`;
-      // Neither here nor in the worktree may something be called so: it would be mixed with what is not its.
-      const isNobodys = (await isFree(this.directory, name)) && (await isFree(root, name));
-      if (!isNobodys) continue;
-      this.numbered.set(first, name);
-      return [name, ...rest].join('/');
-    }
+  /** One folder each time: whatever is set back finds its place free. */
+  private setBack(path: string): Promise<void> {
+    const earlier = `.tributary-earlier-${randomBytes(8).toString('hex')}`;
+    return this.move(fileAt(this.directory, path), `${earlier}/${path}`);
+  }
+
+  private async move(from: string | Buffer, to: string): Promise<void> {
+    await mkdir(folderOf(this.directory, to), { recursive: true });
+    await moveWhole(from, fileAt(this.directory, to));
   }
 }
 
@@ -62,7 +60,7 @@ async function moveNames(
   target: string,
   { path, names }: { path: string; names: readonly string[] },
 ): Promise<void> {
-  for (const name of names.filter((one) => !isTemporaryName(one))) {
+  for (const name of names.filter((one) => !isTemporaryName(one) && !earlierName.test(one))) {
     const inner = path === '' ? name : `${path}/${name}`;
     const [from, to] = [fileAt(root, inner), fileAt(target, inner)];
     const standing = await lstat(to).catch(unlessMissing);
@@ -122,14 +120,14 @@ async function moveWhole(from: string | Buffer, to: string | Buffer): Promise<vo
   }
 }
 
-/** Whether nothing stands at `path` below `root`, and no file where one of its folders must be. */
-async function isFree(root: string, path: string): Promise<boolean> {
-  if ((await lstat(fileAt(root, path)).catch(unlessMissing)) !== undefined) return false;
-  for (const ancestor of ancestorsOf(path)) {
+/** What stands at `path` below `root`, or as a file where one of its folders must be; `undefined`: its place is free. */
+async function takenBy(root: string, path: string): Promise<string | undefined> {
+  for (const ancestor of ancestorsOf(path).reverse()) {
     const stats = await lstat(fileAt(root, ancestor)).catch(unlessMissing);
-    if (stats !== undefined && !stats.isDirectory()) return false;
+    if (stats === undefined) return undefined;
+    if (!stats.isDirectory()) return ancestor;
   }
-  return true;
+  return (await lstat(fileAt(root, path)).catch(unlessMissing)) === undefined ? undefined : path;
 }
 
 function folderOf(root: string, path: string): string | Buffer {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { TributaryError } from '../../src/base/errors';
@@ -207,18 +207,23 @@ describe('nothing outside our root and refs is ever removed', () => {
     assert.deepEqual(await readdir(join(at.path, '..')), []);
   });
 
-  it('what finds its place taken goes to a folder that nobody had', async () => {
+  it('what was set aside earlier gives way to what is newer, and both are kept', async () => {
     const at = await place();
     const aside = repoAt(at.repo.folder, at.aside);
     await aside.write('node_modules/x', 'of an earlier removal');
-    await aside.write('node_modules.2/x', 'of one before');
+    await aside.write('cache', 'a file of an earlier removal');
     await repoAt(at.repo.folder, at.path).write('node_modules/x', 'new');
-    await repoAt(at.repo.folder, at.path).write('node_modules.3/x', 'its own');
+    await repoAt(at.repo.folder, at.path).write('cache/file', 'new');
     assert.equal(await remove(at, at.path), 'removed');
-    assert.equal(await aside.read('node_modules/x'), 'of an earlier removal');
-    assert.equal(await aside.read('node_modules.2/x'), 'of one before');
-    assert.equal(await aside.read('node_modules.3/x'), 'its own');
-    assert.equal(await aside.read('node_modules.4/x'), 'new');
+    assert.equal(await aside.read('node_modules/x'), 'new');
+    assert.equal(await aside.read('cache/file'), 'new');
+    const names = (await readdir(at.aside)).filter((name) => /^\.tributary-earlier-[0-9a-f]{16}$/.test(name));
+    const earlier = await Promise.all(
+      names.map((name) => readdir(join(at.aside, name), { recursive: true, withFileTypes: true })),
+    );
+    const kept = earlier.flat().filter((entry) => entry.isFile());
+    const texts = await Promise.all(kept.map((file) => readFile(join(file.parentPath, file.name), 'utf8')));
+    assert.deepEqual(texts.sort(), ['a file of an earlier removal', 'of an earlier removal']);
     await gitAt(at.repo.root, 'fsck', '--no-dangling');
   });
 });

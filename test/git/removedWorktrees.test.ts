@@ -69,6 +69,12 @@ async function rebuild(at: Place, kept: Kept): Promise<void> {
   });
 }
 
+async function paths(repo: TempRepo, { tree }: Kept): Promise<string[]> {
+  return (await repo.git('ls-tree', '-r', '--name-only', '-z', tree))
+    .split('\0')
+    .filter((path) => path !== '');
+}
+
 async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
@@ -243,6 +249,13 @@ describe('what is written into a Worktree while it goes', () => {
       /\/9\/3$/.test(name) ? text.split('\n') : [],
     );
     assert.equal(edits.filter((line) => line.startsWith('save ')).length, saves);
+    await rebuild(at, kept);
+    const back = Object.keys(await everything(at.path)).filter((name) => !/^s\/7\/new-\d+$/.test(name));
+    assert.deepEqual(
+      back.sort(),
+      (await paths(at.repo, kept)).sort(),
+      'no file comes back under another name',
+    );
   });
 });
 

@@ -647,7 +647,7 @@ describe('removing a Worktree', () => {
     }
   });
 
-  it('never overwrites what was set aside before', async () => {
+  it('never overwrites what was set aside before: what is newer has its place, the older is kept beside', async () => {
     const at = await place();
     await create(at);
     const aside = join(at.repo.root, '.git', 'tributary', 'aside', 'task_1');
@@ -660,9 +660,11 @@ describe('removing a Worktree', () => {
         await wt.write('node_modules/m', 'm');
       },
     });
-    assert.equal(await readFile(join(aside, 'x.log'), 'utf8'), 'older');
-    assert.equal(await readFile(join(aside, 'x.log.2'), 'utf8'), 'newer');
-    assert.equal(await readFile(join(aside, 'node_modules.2', 'm'), 'utf8'), 'm');
+    assert.equal(await readFile(join(aside, 'x.log'), 'utf8'), 'newer');
+    assert.equal(await readFile(join(aside, 'node_modules', 'm'), 'utf8'), 'm');
+    const earlier = (await readdir(aside)).filter((name) => name.startsWith('.tributary-earlier-'));
+    const names = await Promise.all(earlier.map((name) => readdir(join(aside, name))));
+    assert.deepEqual(names.flat().sort(), ['node_modules', 'x.log']);
   });
 
   it('sets aside what changed after the Snapshot', async () => {
