@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/p
 import { dirname, join } from 'node:path';
 import { locateCheckout } from '../../src/git/checkouts';
 import { makeGit } from '../../src/git/plumbing';
+import type { Snapshots } from '../../src/git/snapshots';
 import { treeOfCheckout } from '../../src/git/workTreeState';
 import { runCommand } from '../../src/process/runCommand';
 import { openLayer, spiedRun } from './support/layer';
@@ -90,6 +91,14 @@ async function clearWay(root: string, path: string): Promise<void> {
   await mkdir(dirname(join(root, path)), { recursive: true });
 }
 
+/** A linked worktree, and what git is asked for it. */
+async function spied(): Promise<{ path: string; commands: string[]; snapshots: Snapshots }> {
+  const path = await linked();
+  const commands: string[] = [];
+  const run = spiedRun((subcommand) => commands.push(subcommand));
+  return { path, commands, snapshots: (await openLayer(path, run)).snapshots };
+}
+
 /** What a look from the start finds; it keeps nothing. */
 async function freshLook(path: string): Promise<string> {
   const facts = (await openLayer(path)).facts;
@@ -135,12 +144,7 @@ describe('looking at a Worktree again', () => {
   }
 
   it('costs one git while nothing changes', async () => {
-    const path = await linked();
-    const commands: string[] = [];
-    const { snapshots } = await openLayer(
-      path,
-      spiedRun((subcommand) => commands.push(subcommand)),
-    );
+    const { path, commands, snapshots } = await spied();
     await put(path, 'new.txt', 'new');
     const tree = await snapshots.treeOf(path);
     commands.length = 0;
@@ -149,12 +153,7 @@ describe('looking at a Worktree again', () => {
   });
 
   it('costs as much, however many files there are, where few were edited or added', async () => {
-    const path = await linked();
-    const commands: string[] = [];
-    const { snapshots } = await openLayer(
-      path,
-      spiedRun((subcommand) => commands.push(subcommand)),
-    );
+    const { path, commands, snapshots } = await spied();
     await snapshots.treeOf(path);
     await put(path, 'new.txt', 'new');
     await put(path, 'dir/b.txt', 'edited');
@@ -173,12 +172,7 @@ describe('looking at a Worktree again', () => {
   });
 
   it('keeps what it found anew where many were', async () => {
-    const path = await linked();
-    const commands: string[] = [];
-    const { snapshots } = await openLayer(
-      path,
-      spiedRun((subcommand) => commands.push(subcommand)),
-    );
+    const { path, commands, snapshots } = await spied();
     await snapshots.treeOf(path);
     for (let number = 0; number < 100; number += 1) await put(path, `many/${number}`, `${number}`);
     commands.length = 0;
