@@ -88,7 +88,7 @@ export async function removeWorktree(deps: RemovalDeps, request: RemoveWorktree)
   await deps.withGitLock(() => deregister(git, facts, path), {});
   if (leaving !== undefined && kept === undefined) await removeRest(leaving);
   if (request.keepsBranch !== true) await deps.withGitLock(() => deleteOwnBranch(deps, request), {});
-  const hasAside = ((await readdir(request.asideDirectory).catch(unlessMissing)) ?? []).length > 0;
+  const hasAside = await holdsSomething(request.asideDirectory);
   return { hasAside, ...(kept === undefined ? {} : { kept }) };
 }
 
@@ -188,6 +188,11 @@ async function belongsTo(facts: RepositoryFacts, folder: string): Promise<boolea
 export async function setModulesAside(gitDir: string, asideDirectory: string): Promise<void> {
   if (!(await exists(join(gitDir, 'modules')))) return;
   await new AsideFolder(join(asideDirectory, asideModules)).take(gitDir, 'modules');
+}
+
+/** Whether a folder of things set aside is there, and not empty. */
+export async function holdsSomething(asideDirectory: string): Promise<boolean> {
+  return ((await readdir(asideDirectory).catch(unlessMissing)) ?? []).length > 0;
 }
 
 /** The folder stands in its place as before, and `wasRefused` says so. */

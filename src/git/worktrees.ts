@@ -23,6 +23,7 @@ import {
 } from './worktreeMaking';
 import {
   bringAsideBack,
+  holdsSomething,
   type RemovedWorktree,
   type RemoveWorktree,
   removeWorktree,
@@ -80,7 +81,7 @@ export interface Worktrees {
   /** As `create`, but resolves as soon as it is registered, locked and proven; its files come while the caller goes on. */
   begin(request: CreateWorktree): Promise<BegunWorktree>;
   /** Brings a removed Worktree back, files as in `tree`. Throws as `create`; `branchInUse` when the branch is checked out elsewhere or has moved. */
-  rebuild(request: RebuildWorktree): Promise<void>;
+  rebuild(request: RebuildWorktree): Promise<{ readonly hasAside: boolean }>;
   /**
    * Removes a Worktree that the caller has proven to be ours and has taken a Snapshot of. `asideDirectory`
    * receives whatever `keptCommit` does not hold, such as ignored files and nested repositories (moved, never
@@ -158,7 +159,7 @@ export class GitWorktrees implements Worktrees {
     });
   }
 
-  async rebuild(request: RebuildWorktree): Promise<void> {
+  async rebuild(request: RebuildWorktree): Promise<{ readonly hasAside: boolean }> {
     const { git, facts, withGitLock } = this.deps;
     const { path, tree, asideDirectory, signal } = request;
     // Its folder may have been deleted by hand; the registration that is left would hold the branch.
@@ -172,6 +173,7 @@ export class GitWorktrees implements Worktrees {
     // After the point of failure: what was set aside is the only copy, a half-made worktree must not hold it.
     if (asideDirectory !== undefined) await bringAsideBack(facts, path, asideDirectory);
     await tellIndex(git, await locateCheckout(facts, path), { tree, signal: undefined });
+    return { hasAside: asideDirectory !== undefined && (await holdsSomething(asideDirectory)) };
   }
 
   /** An agent may have left its branch for another commit; then the branch stands where it was left. */

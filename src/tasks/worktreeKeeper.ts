@@ -365,18 +365,23 @@ export class WorktreeKeeper {
   ): Promise<TaskWithWorktree> {
     const snapshot = task.snapshot;
     const base = baseOf(task);
-    await this.making(task, async () => {
-      await this.deps.worktrees.rebuild({
+    const asideDirectory = this.deps.store.asideDirectory(task.id);
+    const { hasAside } = await this.making(task, () =>
+      this.deps.worktrees.rebuild({
         path: task.worktreePath,
         branch: task.branch,
         headCommit: snapshot?.headCommit ?? base,
         tree: snapshot?.tree ?? base,
         keptCommit: snapshot?.commit ?? base,
         lockReason: lockReason(task, runId),
-        asideDirectory: this.deps.store.asideDirectory(task.id),
+        asideDirectory,
         ...(signal ? { signal } : {}),
-      });
-    });
+      }),
+    );
+    await this.deps.records.change(task.id, ({ aside: _aside, ...now }) => ({
+      ...now,
+      ...(hasAside ? { aside: asideDirectory } : {}),
+    }));
     await this.deps.setup.provideAgain(task, signal);
     return runId === undefined ? task : this.busy(task, runId);
   }
@@ -426,10 +431,11 @@ export class WorktreeKeeper {
     return task;
   }
 
-  private async making(task: TaskWithWorktree, make: () => Promise<void>): Promise<void> {
+  private async making<T>(task: TaskWithWorktree, make: () => Promise<T>): Promise<T> {
     await this.makingBegins(task);
-    await make().catch((error: unknown) => this.makingFailed(task, error));
+    const made = await make().catch((error: unknown) => this.makingFailed(task, error));
     await this.makingEnds(task);
+    return made;
   }
 
   private async makingBegins(task: TaskWithWorktree): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { access, readdir } from 'node:fs/promises';
+import { access, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Core } from '../../src/composeCore';
 import type { Task } from '../../src/model/task';
@@ -59,6 +59,16 @@ describe('the removal of a Worktree', () => {
     });
     assert.deepEqual([await recordedState(), await trashes()], [undefined, []]);
     assert.deepEqual(await readdir(ended.aside ?? assert.fail('nothing is kept')), ['x.log']);
+  });
+
+  it('is told to have kept something aside until that came back, and of what could not come back after it too', async () => {
+    await core.tasks.discard(task.id);
+    assert.equal((await core.tasks.restore(task.id)).aside, undefined);
+    const ended = await core.tasks.discard(task.id);
+    const aside = ended.aside ?? assert.fail('nothing is kept');
+    await writeFile(join(aside, 'one.txt'), 'in whose place another stands');
+    assert.equal((await core.tasks.restore(task.id)).aside, aside);
+    assert.deepEqual(await readdir(aside), ['one.txt']);
   });
 
   it('tells of itself with the Task as it is: nobody who listens goes back to what it was', async () => {
