@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ContentBlock } from '../model/messages';
+import { brokenInput, type ContentBlock } from '../model/messages';
 import type { LiveEvent } from '../model/transcript';
 import type { Usage } from '../model/usage';
 import type { ModelMessage } from './languageModel';
@@ -196,11 +196,19 @@ function finished(open: OpenBlock, isCut: boolean): ContentBlock | undefined {
 }
 
 function withInput(block: ContentBlock, json: string, isCut: boolean): ContentBlock | undefined {
+  const input = inputIn(json);
+  if (input !== undefined) return { ...block, input };
+  if (isCut) return undefined;
+  // The model's own mistake, in an answer that is whole: it is told so, as the result of the call.
+  return { ...block, input: brokenInput(json) };
+}
+
+function inputIn(json: string): Record<string, unknown> | undefined {
   try {
-    return { ...block, input: z.record(z.string(), z.unknown()).parse(JSON.parse(json)) };
+    return z.record(z.string(), z.unknown()).safeParse(JSON.parse(json)).data;
   } catch (error) {
-    if (isCut) return undefined;
-    throw new BrokenStream('the input of a tool call is not whole', { cause: error });
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }
 

@@ -1,9 +1,11 @@
 import { cancelReasonOf } from '../base/async';
 import { messageOf } from '../base/errors';
-import type { ContentBlock, ToolUseBlock } from '../model/messages';
+import { type ContentBlock, isBrokenInput, type ToolUseBlock } from '../model/messages';
 import type { LoopDeps } from './agentLoop';
-import { notRunBecause, sendableContent, toolResult } from './context/toolResults';
+import { notRunBecause, notRunText, sendableContent, toolResult } from './context/toolResults';
 import type { ToolOutcome } from './tools/tool';
+
+const brokenInputText = `${notRunText}: the input of this call is no JSON object. Send the call again with its whole input, quotes and line breaks in strings escaped.`;
 
 /** Runs the tool calls of a Turn one after another: each has exactly one result, on disk and in the answer. */
 export class ToolTurn {
@@ -28,6 +30,10 @@ export class ToolTurn {
       if (this.signal.aborted) {
         const why = notRunBecause(cancelReasonOf(this.signal));
         results.push(await this.notRun(use, turn, why, { isStopped: true }));
+        continue;
+      }
+      if (isBrokenInput(use.input)) {
+        results.push(await this.notRun(use, turn, brokenInputText));
         continue;
       }
       const outcome = await this.use(use, turn);

@@ -72,5 +72,17 @@ export function toolUsesOf(content: readonly ContentBlock[]): ToolUseBlock[] {
   });
 }
 
+const brokenInputSchema = z.strictObject({ INVALID_JSON: z.string() });
+
+/** What stands for the input of a tool call that is no JSON object: the API takes only objects back. */
+export function brokenInput(json: string): Record<string, unknown> {
+  return { INVALID_JSON: json };
+}
+
+/** Whether an input is what `brokenInput` made. */
+export function isBrokenInput(input: unknown): boolean {
+  return brokenInputSchema.safeParse(input).success;
+}
+
 /** The input of a tool that runs a command. */
 export const commandInputSchema = z.looseObject({ command: z.string() });

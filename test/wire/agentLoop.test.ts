@@ -120,6 +120,24 @@ describe('agentLoop with the real SDK against a strict server', () => {
     assert.deepEqual(tools.calls, []);
   });
 
+  it('never runs a tool whose input is no JSON object: the model is told so, once, and may send it again', async () => {
+    const broken = { type: 'tool_use', name: 'Write', input: {}, rawInput: '{"file_path": "a' } as const;
+    const good = { type: 'tool_use', name: 'Read', input: { file_path: 'a' } } as const;
+    server.script([{ content: [broken, good] }, said('so be it')]);
+    const tools = new FakeToolSet({
+      Read: () => ({ content: 'text', isError: false, mayHaveChanged: false }),
+    });
+    assert.equal((await run(start, undefined, tools)).kind, 'completed');
+    assert.deepEqual(
+      tools.calls.map(({ use }) => use.name),
+      ['Read'],
+    );
+    assert.equal(server.requests.length, 2, 'nothing is asked again');
+    const results = JSON.stringify(server.requests.at(-1)?.body['messages']);
+    assert.match(results, /not run: the input of this call is no JSON object/);
+    assert.deepEqual(server.refusals, []);
+  });
+
   it('goes on, byte for byte, from a transcript of a Run that was stopped inside a tool', async () => {
     const controller = new AbortController();
     const tools = new FakeToolSet({

@@ -227,11 +227,12 @@ describe('The Anthropic model on the wire', () => {
       }
     }
 
-    it('is `cutStream` when the input of a tool call is broken JSON', async () => {
-      server.script([
-        { content: [{ type: 'tool_use', name: 'Read', input: {}, rawInput: '{"file_path": "a' }] },
-      ]);
-      assert.equal((await failureOf()).code, 'cutStream');
+    it('keeps a tool call whose input is no JSON object as one that can be answered and sent back', async () => {
+      for (const rawInput of ['{"file_path": "a', '[1]', 'null', '{"a": "b" "c"}', '"text"']) {
+        server.script([{ content: [{ type: 'tool_use', name: 'Read', input: {}, rawInput }] }]);
+        const [block] = (await ask()).content;
+        assert.deepEqual(block?.['input'], { INVALID_JSON: rawInput });
+      }
     });
 
     it('is `cutStream` when the connection ends in the middle of a tool input', async () => {
