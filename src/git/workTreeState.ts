@@ -25,8 +25,9 @@ export async function treeOfCheckout(
     const [special, differences] = await allOf([index.specialEntries(), index.differences()]);
     const { modified, deleted, untracked, isUnmerged } = differences;
     const links = await sharedLinks(checkout);
-    const isOdd = isUnmerged || special.length > 0 || untracked.some(isFolder);
-    if (isOdd) return treeOfOddCheckout(index, special, links);
+    const isPlain = !isUnmerged && special.length === 0 && !untracked.some(isFolder);
+    const isOdd = !isPlain || (await anyHasOwnGit(checkout.workTree, deleted));
+    if (isOdd) return treeOfOddCheckout(index, special, { deleted, links });
     // Before what may stand in their place is recorded. Links are in the index where the agent added them.
     await index.drop([...deleted, ...links]);
     await index.record([...modified, ...untracked].filter((path) => !links.has(path)));
@@ -36,13 +37,21 @@ export async function treeOfCheckout(
   });
 }
 
+/** Whether a repository has the place of one of these; git tells only of one with a commit. */
+async function anyHasOwnGit(root: string, paths: readonly string[]): Promise<boolean> {
+  for (const path of paths) if (await hasOwnGit(root, path)) return true;
+  return false;
+}
+
 /** Where flags hide edits, files are in conflict or repositories stand inside: git has to look again. */
 async function treeOfOddCheckout(
   index: TemporaryIndex,
   special: readonly SpecialEntry[],
-  links: ReadonlySet<string>,
+  { deleted, links }: { deleted: readonly string[]; links: ReadonlySet<string> },
 ): Promise<string> {
   await index.reveal(special);
+  // Before git makes a pointer of a repository that has the place of one.
+  await index.drop(deleted);
   await index.drop(await unregistered(index, special));
   // One after the other: what counts as untracked depends on what the index has dropped.
   await recordEdits(index);

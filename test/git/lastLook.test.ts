@@ -47,7 +47,7 @@ const steps: Readonly<Record<string, (path: string, random: (count: number) => n
       gitAt(path, 'add', '--force', '--', pick(['x.log', 'kept.log'], random)).catch(() => undefined),
     unstage: (path) => gitAt(path, 'reset', '-q'),
     commit: (path) => gitAt(path, 'commit', '-q', '--allow-empty', '-m', 'step'),
-    forget: (path) => gitAt(path, 'rm', '-q', '--cached', '--ignore-unmatch', 'a.txt', 'kept.log'),
+    forget: (path) => gitAt(path, 'rm', '-qf', '--cached', '--ignore-unmatch', 'a.txt', 'kept.log'),
     hide: (path) => gitAt(path, 'update-index', '--assume-unchanged', 'a.txt').catch(() => undefined),
     link: async (path) => {
       await rm(join(path, 'dir'), again);
@@ -67,6 +67,14 @@ const steps: Readonly<Record<string, (path: string, random: (count: number) => n
       for (let number = 0; number < 70; number += 1) await put(path, `many/${number}`, `${random(9)}\n`);
     },
     move: (path) => rename(join(path, 'dir'), join(path, 'moved')).catch(() => undefined),
+    repositoryForFile: async (path, random) => {
+      await rm(join(path, 'a.txt'), again);
+      await gitAt(path, 'init', '-q', 'a.txt');
+      await put(path, 'a.txt/file', 'inside');
+      if (random(2) === 0) return;
+      await gitAt(join(path, 'a.txt'), 'add', '.');
+      await gitAt(join(path, 'a.txt'), 'commit', '-q', '--allow-empty', '-m', 'own');
+    },
     repository: async (path) => {
       await gitAt(path, 'init', '-q', 'nested');
       await put(path, 'nested/file', 'inside');

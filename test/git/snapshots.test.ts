@@ -411,6 +411,23 @@ describe('repositories inside a Worktree', () => {
     await check(repo, layer, 'app');
   });
 
+  for (const commits of [0, 1])
+    it(`are recorded as files where they stand in the place of a tracked file, with ${commits} commits`, async () => {
+      const repo = await makeRepo({ files });
+      const { snapshots } = await openLayer(repo.root);
+      await repo.git('add', '--force', 'a.txt');
+      await repo.remove('a.txt');
+      await repo.git('init', '-q', 'a.txt');
+      await repo.write('a.txt/note', 'of the repository');
+      if (commits > 0) {
+        await gitAt(join(repo.root, 'a.txt'), 'add', '--all');
+        await gitAt(join(repo.root, 'a.txt'), 'commit', '-q', '-m', 'own');
+      }
+      const tree = await snapshots.treeOf(repo.root);
+      assert.equal(await content(repo, tree, 'a.txt/note'), 'of the repository');
+      assert.equal((await entries(repo, tree))['a.txt'], undefined);
+    });
+
   it('are found inside each other', async () => {
     const repo = await makeRepo({ files });
     await scaffold(repo, 'app', true);

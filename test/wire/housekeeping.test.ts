@@ -148,6 +148,7 @@ describe('housekeeping', () => {
       const commit = await gitAt(inner, 'rev-parse', 'HEAD');
       const back = await core.tasks.restoreTo(task.id, { snapshot: 1 });
       assert.equal(await tree.read('kept'), '1');
+      assert.deepEqual(back.aside?.paths, ['kept'], 'its files are in the Snapshot');
       const folder = back.aside?.folder ?? assert.fail('nowhere');
       assert.deepEqual(await gitAt(join(folder, 'kept'), 'rev-parse', 'HEAD'), commit);
     });

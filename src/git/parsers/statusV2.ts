@@ -1,3 +1,4 @@
+import { gitlinkMode } from './diffTree';
 import { decodePath, splitBytes } from './pathBytes';
 
 /** Where HEAD stands: a commit, a branch, both, or (orphaned) a branch without commit. */
@@ -11,7 +12,7 @@ export interface Head {
 export interface Differences {
   /** Tracked files that stand there and differ. */
   readonly modified: readonly string[];
-  /** Tracked files that do not stand there any more. */
+  /** Tracked files that do not stand there any more, be it that a repository has their place. */
   readonly deleted: readonly string[];
   /** Files that are neither tracked nor ignored; a repository ends with a slash. */
   readonly untracked: readonly string[];
@@ -35,7 +36,10 @@ export function parseStatus(output: Uint8Array): Differences {
     else if (kind === '#') keepHeader(headers, decodePath(record));
     else if (kind === 'u') isUnmerged = true;
     else if (kind === '1' && worktree === 'D') deleted.push(pathOf(record));
-    else if (kind === '1' && worktree !== '.') modified.push(pathOf(record));
+    else if (kind === '1' && isNowRepository(record)) {
+      deleted.push(pathOf(record));
+      untracked.push(`${pathOf(record)}/`);
+    } else if (kind === '1' && worktree !== '.') modified.push(pathOf(record));
   }
   const head = headOf(headers);
   return { modified, deleted, untracked, isUnmerged, ...(head === undefined ? {} : { head }) };
@@ -53,6 +57,12 @@ function headOf(headers: ReadonlyMap<string, string>): Head | undefined {
   // git writes other refs in full, and "(detached)", which could be the name of a branch as well.
   if (!/^[0-9a-f]{40,}$/.test(commit) || branch === '' || /^refs\/|^\(/.test(branch)) return undefined;
   return { commit, ref: `refs/heads/${branch}` };
+}
+
+/** Whether a repository stands where a file or link was: git would record a pointer to it. */
+function isNowRepository(record: Uint8Array): boolean {
+  const [, , , , indexMode, worktreeMode] = Buffer.from(record.subarray(0, 64)).toString('latin1').split(' ');
+  return worktreeMode === gitlinkMode && indexMode !== gitlinkMode;
 }
 
 /** What follows the eight fields of an ordinary record, each of which ends with a blank. */
