@@ -74,11 +74,29 @@ function gateLines({ task, gate }: LandingPlan, { skipGate }: How): string[] {
   return [`To be run on the merged files first: ${commands}`];
 }
 
-export function conflicting(task: Task, conflicts: LandingPlan['conflicts']): Outcome {
+export function conflicting(
+  task: Task,
+  conflicts: LandingPlan['conflicts'],
+  mode: LandingMode = 'apply',
+): Outcome {
   return {
     exitCode: 3,
     data: { outcome: 'conflict', task: taskData(task), conflicts },
-    error: conflictError(task, conflicts),
+    error: { ...conflictError(task, conflicts), ...onUncommitted(task, conflicts, mode) },
+  };
+}
+
+/** The way on where the change stands on edits that HEAD does not hold: no merge into the worktree mends that. */
+function onUncommitted(
+  task: Task,
+  conflicts: LandingPlan['conflicts'],
+  mode: LandingMode,
+): { readonly hint?: string } {
+  const isOnThem = task.packet.repository.base.uncommitted !== undefined && task.movedBases.length === 0;
+  if (mode === 'apply' || !isOnThem || areLeft(conflicts)) return {};
+  const slug = plainLine(task.slug);
+  return {
+    hint: `The Task began with your uncommitted changes, which HEAD does not hold: commit them, then accept again; or bring the change into your working tree beside them: tributary accept ${slug}`,
   };
 }
 

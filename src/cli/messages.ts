@@ -167,7 +167,7 @@ const errorWords: Readonly<Record<ErrorCode, Words>> = {
   },
   worktreeMissing: {
     text: 'The worktree of the Task is not there any more',
-    hint: 'Its newest snapshot is kept: "tributary diff TASK" shows it, "tributary accept TASK" lands it. Where folders were moved, "tributary doctor --fix" connects them again.',
+    hint: 'Its newest snapshot is kept: "tributary diff TASK" shows it. "tributary doctor" says what became of the folder, and with --fix connects it again, or lets the next command make a new one.',
     exitCode: 1,
   },
   noCredentials: {

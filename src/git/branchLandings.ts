@@ -14,6 +14,7 @@ import {
 import { type Checkout, inCheckout, locateCheckout } from './checkouts';
 import { kindOf } from './gitErrors';
 import { keepCommits } from './leftCommits';
+import { mergeTrees } from './mergePreview';
 import { zeroName } from './objectNames';
 import { nameDiffOf } from './parsers/diffTree';
 import { splitPaths } from './parsers/pathBytes';
@@ -83,6 +84,8 @@ export interface BranchLandings {
   holds(checkout: string, commit: string, ref?: string): Promise<boolean>;
   /** Whether HEAD has the same as the commit at all of `paths`, and there are any. */
   holdsFiles(checkout: string, commit: string, paths: readonly string[]): Promise<boolean>;
+  /** Whether HEAD holds nothing of the change between two commits: to take it back changes nothing there. */
+  isTakenBack(checkout: string, change: { from: string; to: string }): Promise<boolean>;
 }
 
 /** What the new commits say: the last one, and the one that a merge brings in. */
@@ -206,6 +209,14 @@ export class GitBranchLandings implements BranchLandings {
     const output = await this.git({ ...place, args: nameDiffOf(commit, 'HEAD'), okCodes: [0, 128] });
     const other = new Set(splitPaths(output.stdout));
     return output.exitCode === 0 && paths.length > 0 && !paths.some((one) => other.has(one));
+  }
+
+  async isTakenBack(path: string, { from, to }: { from: string; to: string }): Promise<boolean> {
+    const checkout = await this.locate(path);
+    const head = await treeOf(this.git, checkout, 'HEAD');
+    const trees = { base: to, ours: head, theirs: from, signal: undefined };
+    const { tree, conflicts } = await mergeTrees(this.git, checkout, trees);
+    return conflicts.length === 0 && tree === head;
   }
 
   /** What the user's hooks make of the last commit, on a private index; `none`: there is nothing for one to hold. */

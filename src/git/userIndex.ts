@@ -95,6 +95,8 @@ async function makeNext(
     return { strange: strange.map((change) => change.path), isNew: false };
   if (due.length === 0) return { strange: [], isNew: false };
   await index.run(setEntries(due.map((change) => entryAt(change, to))));
+  // The files stand by now: without their stamps git would take them for edited until the next `git status`.
+  if (to === 'after') await index.run({ args: ['update-index', '-q', '--refresh'], okCodes: [0, 1] });
   const isExact = exact !== undefined && (await isAlike(index, exact));
   await copyFile(isExact ? exact : index.file, next);
   return { strange: [], isNew: true };

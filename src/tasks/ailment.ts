@@ -6,6 +6,7 @@ import type { BoardLook, Store } from '../store/store';
 import type { Endings } from './endings';
 import type { AilmentReport } from './housekeepingApi';
 import type { Board } from './taskApi';
+import type { Scratches } from './scratches';
 import type { TaskRecords } from './taskRecords';
 import type { WorktreeKeeper } from './worktreeKeeper';
 
@@ -22,6 +23,7 @@ export interface DoctorDeps {
   readonly keeper: WorktreeKeeper;
   readonly endings: Endings;
   readonly repository: Repository;
+  readonly scratches: Pick<Scratches, 'left' | 'sweep'>;
   /** Brings Tasks to what is true after a crash, as every listing does. */
   readonly settle: () => Promise<Pick<Board, 'problems'>>;
   readonly endLeftovers: (bootIds: ReadonlySet<string>) => Promise<void>;

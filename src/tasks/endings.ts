@@ -17,6 +17,9 @@ import type { TaskRecords } from './taskRecords';
 import { conflictsLeft } from './unresolved';
 import { type TaskWithWorktree, type WorktreeKeeper, withWorktree } from './worktreeKeeper';
 
+/** Codes of what keeps a Worktree from coming back for now: its folder, or its branch, is taken. */
+const inTheWay: ReadonlySet<string> = new Set(['worktreeFailed', 'branchInUse']);
+
 export interface EndingsDeps {
   readonly records: TaskRecords;
   readonly keeper: WorktreeKeeper;
@@ -172,7 +175,9 @@ export class Endings {
     const last = standingLanding(task);
     expectUndoable(task);
     if (last === undefined) return { task, paths: [], merged: [], conflicts: [] };
-    return { task, landingId: last.id, ...(await this.deps.mergingUndo.plan(last.id)) };
+    const left = await this.deps.landing.left(last.id);
+    const plan = await this.deps.mergingUndo.plan(last.id);
+    return { task, landingId: last.id, ...plan, ...(left === undefined ? {} : { left }) };
   }
 
   async undo(task: Task, { merge = false }: UndoOptions = {}): Promise<UndoOutcome> {
@@ -416,7 +421,7 @@ export class Endings {
     try {
       return await this.bringBack(task);
     } catch (error) {
-      if (toTributaryError(error).code !== 'worktreeFailed') throw error;
+      if (!inTheWay.has(toTributaryError(error).code)) throw error;
       await this.deps.keeper.record(withWorktree(task), 'missing');
       return this.setState(task, 'open');
     }

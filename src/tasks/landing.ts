@@ -148,13 +148,12 @@ export class Landing {
       const record = await this.deps.store.journal.load(id);
       const paths = pathsOf(record);
       if (record.state === 'undone') return { kind: 'undone', paths };
-      const movedOn = await this.deps.modes.movedOn(record);
-      if (movedOn !== undefined) {
-        const isThere = movedOn.why === 'elsewhere' || !(await this.deps.modes.isTakenBack(record));
-        if (isThere) return { kind: 'movedOn', ...movedOn };
+      const left = await this.leftBy(record);
+      if (left === 'takenBack') {
         await this.deps.store.journal.save({ ...record, state: 'undone' });
         return { kind: 'undone', paths: [] };
       }
+      if (left !== undefined) return { kind: 'movedOn', ...left };
       const stale = await this.files.neither(
         record,
         record.state === 'landed' ? ['after'] : ['before', 'after'],
@@ -173,6 +172,18 @@ export class Landing {
         throw error;
       }
     });
+  }
+
+  /** What the user did with its commits since; `undefined`: they stand as they landed, or there are none. */
+  async left(id: LandingId): Promise<MovedOn | 'takenBack' | undefined> {
+    return this.leftBy(await this.deps.store.journal.load(id));
+  }
+
+  private async leftBy(record: LandingRecord): Promise<MovedOn | 'takenBack' | undefined> {
+    const { modes } = this.deps;
+    const movedOn = await modes.movedOn(record);
+    if (movedOn === undefined || movedOn.why === 'elsewhere') return movedOn;
+    return (await modes.isTakenBack(record)) ? 'takenBack' : movedOn;
   }
 
   /** Index and branch first, then the files. Answers what stands in the way; then all is as it was. */

@@ -85,7 +85,7 @@ export interface LandingModes {
   unstage(record: LandingRecord, directory: string): Promise<void>;
   /** Why it stands on neither side. */
   movedOn(record: LandingRecord): Promise<MovedOn | undefined>;
-  /** Whether the user took its commits back: HEAD has at all of its paths what it had before. */
+  /** Whether the user took its commits back: HEAD holds nothing of what landed, whatever came on top. */
   isTakenBack(record: LandingRecord): Promise<boolean>;
   /** Clears up after a killed `forward` or `back`. */
   sweep(record: LandingRecord, directory: string): Promise<void>;
@@ -199,8 +199,10 @@ export class GitLandingModes implements LandingModes {
 
   async isTakenBack(record: LandingRecord): Promise<boolean> {
     const { checkout, branch } = record;
-    if (branch === undefined) return false;
-    return this.deps.branches.holdsFiles(checkout, branch.from, pathsOf(record));
+    if (branch === undefined || record.paths.length === 0) return false;
+    const { branches } = this.deps;
+    if (await branches.holdsFiles(checkout, branch.from, pathsOf(record))) return true;
+    return branches.isTakenBack(checkout, branch);
   }
 
   async unstage({ checkout, branch }: LandingRecord, directory: string): Promise<void> {

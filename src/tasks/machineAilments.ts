@@ -16,6 +16,17 @@ export async function machineAilments({ deps, root }: Scene): Promise<readonly A
       mend: () => care.removeTemporaryFolder(path),
     });
   }
+  for (const path of await deps.scratches.left()) {
+    found.push({
+      kind: 'temporary',
+      weight: 'problem',
+      subject: path,
+      what: `${path} is a scratch checkout that nobody uses`,
+      why: 'the process that ran commands in it was killed',
+      remedy: 'remove it, and end what still runs there',
+      mend: () => deps.scratches.sweep(),
+    });
+  }
   if (!(await care.isOnDiskOfRepository(root))) {
     found.push({
       kind: 'otherDisk',

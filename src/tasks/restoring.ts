@@ -45,6 +45,8 @@ export class Restoring {
       const { keeper, endings } = this.deps;
       const standing = withWorktree(current);
       const target = this.targetOf(current, await this.deps.care.snapshots(task.id), point);
+      // What a dead process left half made stands in the way of the whole one.
+      await keeper.settle(standing);
       if (!(await keeper.stands(standing))) {
         await keeper.bringBack(standing, undefined);
         await keeper.release(standing);

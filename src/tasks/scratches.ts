@@ -61,6 +61,19 @@ export class Scratches {
     }
   }
 
+  /** Those that killed processes left. */
+  async left(): Promise<readonly string[]> {
+    const { root } = await this.deps.worktrees.chooseRoot(this.deps.rootSetting());
+    const left: string[] = [];
+    for (const path of await this.deps.scratchCheckouts.leftIn(root)) {
+      const lock = await this.lockOfDead(path);
+      if (lock === undefined) continue;
+      await lock.release();
+      left.push(path);
+    }
+    return left;
+  }
+
   /** Removes what killed processes left, and ends what they left running there. */
   async sweep(): Promise<void> {
     try {

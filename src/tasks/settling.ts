@@ -7,6 +7,7 @@ import type { Verdict } from '../model/verdict';
 import type { Endings } from './endings';
 import type { FinishedRun, RunRoad, RunSpec } from './runRoad';
 import type { Settled, VerifyWhen } from './taskApi';
+import { unresolvedIn } from './unresolved';
 import { mendable, type Verification } from './verification';
 
 export interface SettlingDeps {
@@ -54,8 +55,16 @@ export class Settling {
     return task.snapshot.tree === (await this.deps.repository.treeOf(baseOf(task)));
   }
 
+  private async holdsMarkers(task: Task): Promise<boolean> {
+    const tree = task.snapshot?.tree;
+    if (tree === undefined || task.unresolved.length === 0) return false;
+    return (await unresolvedIn(this.deps.repository, task, tree)).some(({ kind }) => kind === 'markers');
+  }
+
   private async afterChange(finished: FinishedRun, when: VerifyWhen, signal: AbortSignal): Promise<Settled> {
     const { task, run } = finished;
+    // Files that hold both sides of a conflict are nothing to judge.
+    if (await this.holdsMarkers(task)) return { task, runs: [run] };
     if (when !== 'never') return this.judged(task, [run], signal);
     if (task.packet.acceptanceTests.length === 0) return { task, runs: [run] };
     const verified = await this.deps.verification.byHost(task, run.id, signal);

@@ -133,6 +133,8 @@ export interface UndoPlan {
   readonly merged: readonly string[];
   /** Those where no merge can: nothing would be written. */
   readonly conflicts: readonly Conflict[];
+  /** What the user did with its commits since: then nothing would be written, and `takenBack` opens the Task. */
+  readonly left?: MovedOn | 'takenBack';
 }
 
 export interface UndoOptions {

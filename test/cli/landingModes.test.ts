@@ -126,6 +126,8 @@ describe('tributary accept --mode', () => {
     await appearance(repo.folder, 'at');
     run.kill('SIGKILL');
     await run.ended;
+    const doctor = await cli('doctor');
+    assert.match(String(doctor.stdout), /\.tributary-scratch-\S+ is a scratch checkout that nobody uses/);
     assert.equal((await cli('list')).exitCode, 0);
     assert.deepEqual(await readdir(`${repo.root}.worktrees`), [slug]);
     await assertWorktreesAgree(repo);

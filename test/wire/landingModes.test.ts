@@ -52,6 +52,8 @@ describe('a Landing that makes commits', () => {
       assert.match(holders, /refs\/tributary\/left\//);
       assert.equal(await git('rev-parse', 'refs/heads/main'), outcome.commit);
       assert.equal(await git('symbolic-ref', 'HEAD'), 'refs/heads/main');
+      // Without a look by git in between, which would mend it: `git reset --keep`, say, goes by the stamps.
+      assert.equal(await git('diff-files', '--name-only'), '');
       assert.equal(await git('status', '--porcelain'), '');
       assert.equal(await site.repo.read('a.txt'), changed);
       assert.equal(await git('rev-parse', 'HEAD^1'), head);
@@ -262,6 +264,36 @@ describe('a Landing that makes commits', () => {
       assert.deepEqual(await userSide(), reverted);
       assert.equal((await accept(again.task, 'apply')).kind, 'landed');
     });
+
+  it('undo opens a Task whose commit was reverted also where its files were edited since; a look before tells the same', async () => {
+    const task = await site.task(change);
+    await landed(task, 'commit');
+    await site.repo.write('a.txt', changed.replace('line 12\n', 'line twelve\n'));
+    await site.repo.commitAll('later, in the same file');
+    const { left } = await site.core.tasks.previewUndo(task.id);
+    const outcome = await site.core.tasks.undo(task.id);
+    assert.ok(outcome.kind === 'movedOn');
+    const { kind: _kind, task: _task, ...movedOn } = outcome;
+    assert.deepEqual(left, movedOn);
+    await git('revert', '--no-edit', ...outcome.revert);
+    assert.equal((await site.core.tasks.previewUndo(task.id)).left, 'takenBack');
+    const reverted = await userSide();
+    const again = await site.core.tasks.undo(task.id);
+    assert.ok(again.kind === 'undone');
+    assert.deepEqual([again.paths, again.task.state], [[], 'open']);
+    assert.deepEqual(await userSide(), reverted);
+  });
+
+  it('undo of what another worktree has the branch of brings the files back and opens the Task', async () => {
+    const task = await site.task(change);
+    await landed(task, 'commit');
+    const branch = (task.branch ?? '').slice('refs/heads/'.length);
+    await git('worktree', 'add', '-q', '-b', branch, join(site.repo.folder, 'elsewhere'));
+    const undone = await site.core.tasks.undo(task.id);
+    assert.ok(undone.kind === 'undone');
+    assert.equal((await site.core.tasks.find(task.id)).task.state, 'open');
+    assert.equal(await git('status', '--porcelain'), '');
+  });
 
   it('undo opens a Task whose commits were left by a reset, and not one whose commit was amended', async () => {
     const left = await site.task(change);

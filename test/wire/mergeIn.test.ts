@@ -39,10 +39,10 @@ describe('conflicts resolved in the Worktree', () => {
     assert.deepEqual(server.refusals, []);
   });
 
-  const open = (): Promise<Core> =>
+  const open = (when: 'never' | 'writing' = 'never'): Promise<Core> =>
     composeCore({
       directory: repo.root,
-      settings: () => settingsSchema.parse({ model: { baseUrl: server.url }, verify: { when: 'never' } }),
+      settings: () => settingsSchema.parse({ model: { baseUrl: server.url }, verify: { when } }),
       env: process.env,
       credentials: async () => ({ kind: 'apiKey', value: 'test-key' }),
       permission: { ask: async () => ({ kind: 'allowed', by: 'test' }) },
@@ -138,6 +138,26 @@ describe('conflicts resolved in the Worktree', () => {
     assert.deepEqual(settled.unresolved, []);
     assert.equal((await core.tasks.accept(task.id)).kind, 'landed');
     assert.equal(await repo.read('a.txt'), '1\nuser and task\n3\n');
+  });
+
+  it('resolve has nobody judge files that still hold both sides of a conflict', async () => {
+    const task = await taskOf("printf '1\\ntask\\n3\\n' > a.txt");
+    await core.dispose();
+    core = await open('writing');
+    await repo.write('a.txt', '1\nuser\n3\n');
+    replies = [bash('echo more > more.txt'), done];
+    const outcome = await core.tasks.resolve(task.id);
+    assert.ok(outcome.kind === 'started');
+    const { runs, verdict, task: settled } = await outcome.settled;
+    assert.deepEqual(
+      runs.map(({ kind }) => kind),
+      ['followUp'],
+    );
+    assert.equal(verdict, undefined);
+    assert.deepEqual(
+      settled.unresolved.map(({ path, kind }) => [path, kind]),
+      [['a.txt', 'markers']],
+    );
   });
 
   it('resolve without a conflict starts no Run', async () => {

@@ -19,7 +19,7 @@ export const accept: VerbRunner<AcceptCommand> = async (command, context) => {
   const isCut = plan.leftOut !== undefined && plan.leftOut.hunks.length > 0;
   const hunks = isCut ? (await tasks.hunks(id)).files.flatMap((file) => file.hunks) : [];
   report.say(planText(plan, { mode, skipGate: skipGate === true }, hunks));
-  if (plan.conflicts.length > 0) return conflicting(plan.task, plan.conflicts);
+  if (plan.conflicts.length > 0) return conflicting(plan.task, plan.conflicts, mode);
   if (isDryRun) {
     const text = 'No conflict. Nothing was written (--dry-run).\n';
     const { task, paths, branch, gate, leftOut } = plan;
@@ -40,7 +40,7 @@ function outcomeOf(
 ): Outcome {
   switch (outcome.kind) {
     case 'conflict':
-      return conflicting(outcome.task, outcome.conflicts);
+      return conflicting(outcome.task, outcome.conflicts, how.mode);
     case 'stale': {
       const moved = outcome.isHeadMoved === true ? ['HEAD moved'] : [];
       return staleOutcome(outcome.task, outcome.paths, moved);

@@ -34,5 +34,6 @@ async function leftOver(
   if (task.state !== 'open') return outcome;
   const { conflicts } = await tasks.preview(id);
   if (conflicts.length === 0) return outcome;
-  return { error: conflictError(task, conflicts), ...outcome, exitCode: outcome.exitCode || 3 };
+  const exitCode = outcome.exitCode <= 1 ? 3 : outcome.exitCode;
+  return { error: conflictError(task, conflicts), ...outcome, exitCode };
 }

@@ -53,7 +53,13 @@ function undone(
 }
 
 /** What was committed since, or another branch, is never written over. */
-function movedOn({ task, commit, ref, why, revert }: Extract<UndoOutcome, { kind: 'movedOn' }>): Outcome {
+function movedOn({
+  task,
+  commit,
+  ref,
+  why,
+  revert,
+}: Omit<Extract<UndoOutcome, { kind: 'movedOn' }>, 'kind'>): Outcome {
   const branch = ref === undefined ? 'HEAD' : plainLine(ref.replace(/^refs\/heads\//, ''));
   const words = {
     onTop: [
@@ -77,7 +83,12 @@ function movedOn({ task, commit, ref, why, revert }: Extract<UndoOutcome, { kind
   };
 }
 
-function planned({ task, paths, merged, conflicts }: UndoPlan, isMerge: boolean): Outcome {
+function planned({ task, paths, merged, conflicts, left }: UndoPlan, isMerge: boolean): Outcome {
+  if (left === 'takenBack') {
+    const text = 'You have taken it back already: undo would write nothing, and open the Task. (--dry-run)\n';
+    return { exitCode: 0, data: { outcome: 'preview', task: taskData(task), paths: [], merged: [] }, text };
+  }
+  if (left !== undefined) return movedOn({ ...left, task });
   const stale = [...merged, ...conflicts.map((conflict) => conflict.path)];
   if (!isMerge && stale.length > 0) return edited(task, stale);
   if (conflicts.length > 0) return conflicting(task, conflicts);
