@@ -5,8 +5,8 @@ import type { Task } from '../model/task';
 import type { BoardLook, Store } from '../store/store';
 import type { Endings } from './endings';
 import type { AilmentReport } from './housekeepingApi';
-import type { Board } from './taskApi';
 import type { Scratches } from './scratches';
+import type { Board } from './taskApi';
 import type { TaskRecords } from './taskRecords';
 import type { WorktreeKeeper } from './worktreeKeeper';
 

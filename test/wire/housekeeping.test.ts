@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { access, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Core } from '../../src/composeCore';
 import type { Task } from '../../src/model/task';
@@ -161,19 +161,6 @@ describe('housekeeping', () => {
       await core.tasks.restoreTo(after.id, { run: runs[0]?.id ?? '', turn: 0 });
       assert.equal(await worktreeOf(task).read('one.txt'), 'by hand');
       assert.ok(!(await readdir(worktreeOf(task).root)).includes('two.txt'));
-    });
-
-    it('makes the Worktree anew where a process died while it made it', async () => {
-      const task = await cores.task(core, 'Write', { 'one.txt': '1' });
-      const { root } = worktreeOf(task);
-      await repo.git('worktree', 'unlock', root).catch(() => undefined);
-      await repo.git('worktree', 'remove', '--force', root);
-      await mkdir(root);
-      const index = join(repo.root, '.git/tributary/worktrees/index.json');
-      const text = await readFile(index, 'utf8');
-      await writeFile(index, text.replace('"state": "ready"', '"state": "creating"'));
-      await core.tasks.restoreTo(task.id, { snapshot: 1 });
-      assert.equal(await worktreeOf(task).read('one.txt'), '1');
     });
 
     it('refuses a state that is not recorded', async () => {
