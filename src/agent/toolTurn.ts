@@ -77,6 +77,10 @@ export class ToolTurn {
       return await this.deps.tools.run(use, { toolUseId: use.id, signal: this.signal, ...call });
     } catch (error) {
       const { aborted } = this.signal;
+      const reason = aborted ? cancelReasonOf(this.signal) : undefined;
+      // Tools wait for their files: without them it never began.
+      if (reason === 'worktree')
+        return { content: notRunBecause(reason), isError: true, mayHaveChanged: false };
       if (!aborted) this.deps.logger?.error('a tool threw', { tool: use.name, error });
       const content = aborted ? 'stopped; may have taken effect' : `the tool failed: ${messageOf(error)}`;
       // Nobody knows how far it came.

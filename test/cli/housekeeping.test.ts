@@ -59,7 +59,9 @@ describe('tributary worktrees, doctor, sweep and restore', () => {
     const wrong = await cli('restore', slug, '--turn', 'first');
     assert.equal(wrong.exitCode, 2);
     assert.match(wrong.stderr, /--turn needs RUN:N/);
-    assert.equal((await cli('restore', slug, '--snapshot', '99')).exitCode, 2);
+    const unknown = await cli('restore', slug, '--snapshot', '99');
+    assert.equal(unknown.exitCode, 2);
+    assert.match(unknown.stderr, new RegExp(`"tributary show ${slug}" lists`));
 
     assert.match(textOf(await cli('sweep', '--dry-run')), /Nothing to sweep/);
     assert.equal((await cli('sweep', '--older-than', 'soon')).exitCode, 2);

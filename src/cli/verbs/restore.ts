@@ -1,4 +1,4 @@
-import { TributaryError } from '../../base/errors';
+import { TributaryError, toTributaryError } from '../../base/errors';
 import { plainLine } from '../../model/plainText';
 import type { Task } from '../../model/task';
 import type { RestorePoint } from '../../tasks/housekeepingApi';
@@ -25,8 +25,14 @@ export const restore: VerbRunner<RestoreCommand> = async ({ target, point }, con
   };
 };
 
-async function toEarlier({ id }: Task, point: RestorePoint, { tasks }: VerbContext): Promise<Outcome> {
-  const { task, to, before, restored, removed, aside } = await tasks.restoreTo(id, point);
+async function toEarlier(
+  { id, slug: name }: Task,
+  point: RestorePoint,
+  { tasks }: VerbContext,
+): Promise<Outcome> {
+  const { task, to, before, restored, removed, aside } = await tasks
+    .restoreTo(id, point)
+    .catch((error: unknown) => notRecorded(error, name));
   const slug = plainLine(task.slug);
   const count = restored.length + removed.length;
   const what = to === 0 ? 'its base' : `snapshot ${to}`;
@@ -38,6 +44,14 @@ async function toEarlier({ id }: Task, point: RestorePoint, { tasks }: VerbConte
     data: { task: taskData(task), to, before, restored, removed, ...(aside && { aside }) },
     text: `${slug} stands at ${what} now: ${count} ${count === 1 ? 'file' : 'files'} put back.\n${kept}Take it back with: tributary restore ${slug} --snapshot ${before}\n`,
   };
+}
+
+/** The list of Tasks, which an unknown id leads to otherwise, has no states of one. */
+function notRecorded(error: unknown, slug: string): never {
+  const { code, message, details } = toTributaryError(error);
+  if (code !== 'unknownId') throw error;
+  const hint = `"tributary show ${plainLine(slug)}" lists its runs, turns and snapshots.`;
+  throw new TributaryError(code, message, { details: { ...details, hint } });
 }
 
 /** A Run by its id or a unique beginning of it. Throws `unknownId`, `ambiguousId`. */

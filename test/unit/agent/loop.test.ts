@@ -402,6 +402,22 @@ describe('agentLoop', () => {
       await assertFollowUpIsValid(rig);
     });
 
+    it('of files that could not be put there says that a call which waited for them never ran', async () => {
+      const tools = new FakeToolSet({
+        Bash: () => {
+          rig.controller.abort('worktree');
+          return Promise.reject(new Error('the set-up failed'));
+        },
+      });
+      const rig: Rig = new Rig([calls('Bash')], tools);
+      await rig.run();
+      assert.deepEqual(
+        rig.of('tool.ended').map((entry) => entry.content),
+        ['not run: the files could not be put there'],
+      );
+      assert.deepEqual(rig.turnsChanged, []);
+    });
+
     it('does not call a command stopped that had failed by itself', async () => {
       const tools = new FakeToolSet({
         Bash: () => {
