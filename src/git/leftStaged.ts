@@ -59,9 +59,12 @@ async function stagedOnly(git: Git, checkout: Checkout, keptCommit: string): Pro
       const args = ['diff-index', '--cached', '--raw', '--no-abbrev', '--no-renames', '-z', from, '--'];
       return parseRawDiff((await index.run({ args })).stdout).map(({ path }) => path);
     };
-    const left = new Set(await differing('HEAD'));
-    if (left.size === 0) return [];
-    const wanted = new Set((await differing(keptCommit)).filter((path) => left.has(path)));
+    const head = ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'];
+    // On a branch without a commit all of the index is staged.
+    const isUnborn = (await index.run({ args: head, okCodes: [0, 1, 128] })).exitCode !== 0;
+    const left = isUnborn ? undefined : new Set(await differing('HEAD'));
+    if (left?.size === 0) return [];
+    const wanted = new Set((await differing(keptCommit)).filter((path) => left?.has(path) ?? true));
     if (wanted.size === 0) return [];
     const { stdout } = await index.run({ args: ['ls-files', '--stage', '-z'] });
     return [...parseStagedEntries(stdout, wanted)].map(([path, entry]) => ({ path, ...entry }));

@@ -1,8 +1,10 @@
+import { basename } from 'node:path';
 import { assertNever, TributaryError } from '../base/errors';
 import type { Unresolved } from '../model/movedBase';
 import { treeOf } from './branchPlans';
 import { inCheckout, locateCheckout, operationUnderWay } from './checkouts';
 import { settleConflicts } from './conflictFiles';
+import { keepLeftStaged } from './leftStaged';
 import { differ, mergeTrees, treeOfOurs } from './mergePreview';
 import { zeroName } from './objectNames';
 import { absentMode, type RawChange } from './parsers/diffTree';
@@ -104,6 +106,13 @@ export class GitMergeIns implements MergeIns {
     if ((await operationUnderWay(checkout)) !== undefined) return;
     const { branch, commit, tree } = request;
     const place = inCheckout(checkout);
+    const { gitDir, commonDir } = checkout;
+    // Its index is about to be made anew.
+    await keepLeftStaged(this.git, commonDir, {
+      gitDir,
+      name: basename(checkout.workTree),
+      keptCommit: commit,
+    });
     const head = await headOf(this.git, checkout, undefined);
     const target = head.ref === branch ? [branch] : ['--no-deref', 'HEAD'];
     const reason = ['-m', 'tributary: the checkout was merged in'];

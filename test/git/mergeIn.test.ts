@@ -95,6 +95,21 @@ describe('the checkout merged into a Task’s Worktree', () => {
     assert.deepEqual((await preview(at)).conflicts, []);
   });
 
+  it('keeps what was staged in the Worktree and edited or deleted since: its index is made anew', async () => {
+    const at = await scene(async (worktree) => {
+      await worktree.write('a.txt', 'staged only\n');
+      await worktree.write('gone.txt', 'staged only, and new\n');
+      await worktree.git('add', '-A');
+      await worktree.write('a.txt', 'edited again\n');
+      await worktree.remove('gone.txt');
+    });
+    const staged = await at.worktree.git('rev-parse', ':a.txt', ':gone.txt');
+    await at.repo.write('b.txt', 'of the user\n');
+    await mergeIn(at);
+    const held = await at.repo.git('rev-list', '--objects', '--glob=refs/tributary/left');
+    for (const blob of staged.trim().split('\n')) assert.ok(held.includes(blob), blob);
+  });
+
   it('is on the user’s own commit where nothing is uncommitted and the agent committed nothing', async () => {
     const at = await scene((task) => task.write('new.txt', 'new\n'));
     await at.repo.write('b.txt', 'later\n');

@@ -335,6 +335,19 @@ describe('commits that only the reflog of a Worktree knows', () => {
       for (const object of [own, bad, left, autostash, staged]) assert.ok(await isHeld(at, object), object);
     });
 
+  it('what was staged is kept also on a branch without a commit', async () => {
+    const at = await place();
+    await at.wt.git('checkout', '-q', '--orphan', 'lonely');
+    await at.wt.write('a.txt', 'staged only\n');
+    await at.wt.git('add', 'a.txt');
+    const staged = (await at.wt.git('rev-parse', ':a.txt')).trim();
+    await at.wt.write('a.txt', 'edited again\n');
+    const base = (await at.repo.git('rev-parse', 'HEAD')).trim();
+    const request = { worktreePath: at.path, taskId: 'task_1', number: 900, message: 'm', base };
+    await remove(at, await at.layer.snapshots.take(request));
+    assert.ok(await isHeld(at, staged));
+  });
+
   it('of an index that holds nothing but what stands or stood in HEAD, there is none', async () => {
     const at = await place();
     await at.wt.write('a.txt', 'edited\n');
