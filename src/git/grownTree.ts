@@ -61,6 +61,8 @@ async function readTrees(
   for (const [index, folder] of folders.entries()) {
     const missing = encodePath(`${specs[index]} missing\n`);
     if (stdout.subarray(at, at + missing.length).equals(missing)) {
+      // The root has to be there: what no ref names may have been thrown away.
+      if (folder === '') throw otherwise(folder);
       trees.set(folder, new Map());
       at += missing.length;
       continue;
@@ -72,6 +74,10 @@ async function readTrees(
     trees.set(folder, parseTree(stdout.subarray(end + 1, next), object.length / 2));
     at = next + 1;
   }
+  // A folder that is named by the one above it and is not there has been thrown away as well.
+  for (const folder of folders.filter((one) => one !== ''))
+    if (trees.get(folder)?.size === 0 && siblingsOf(trees, folder).has(nameOf(folder)))
+      throw otherwise(folder);
   return trees;
 }
 

@@ -60,8 +60,17 @@ export class LastLooks {
   async look(checkout: Checkout, signal?: AbortSignal): Promise<CheckoutLook> {
     const { tree, onto, head } = await this.sinceLast(checkout, signal);
     const known = onto === undefined ? tree : await this.onto(checkout, onto, signal);
-    if (known !== undefined) return { tree: known, ...(head === undefined ? {} : { head }) };
+    if (known !== undefined && (await this.isThere(checkout, known, signal)))
+      return { tree: known, ...(head === undefined ? {} : { head }) };
     return { tree: await treeOfCheckout(this.git, checkout, signal, await this.begin(checkout)) };
+  }
+
+  /** What no ref names may be thrown away by a `git gc`; git is asked only where it lies in no file of its own. */
+  private async isThere(checkout: Checkout, tree: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const file = join(checkout.commonDir, 'objects', tree.slice(0, 2), tree.slice(2));
+    if ((await stampOf(file)) !== '') return true;
+    const args = ['cat-file', '-e', tree];
+    return (await this.git({ ...inCheckout(checkout), args, okCodes: [0, 1, 128], signal })).exitCode === 0;
   }
 
   private async sinceLast(checkout: Checkout, signal: AbortSignal | undefined): Promise<SinceLast> {

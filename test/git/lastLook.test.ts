@@ -179,6 +179,27 @@ describe('looking at a Worktree again', () => {
     assert.equal(await snapshots.treeOf(path), await freshLook(path));
   });
 
+  it('notices that git has thrown away what it remembers, and keeps every file', async () => {
+    for (const isEdited of [false, true]) {
+      const { path, snapshots } = await spied();
+      // So that the trees of its folders are no commit's.
+      for (const name of ['new.txt', 'dir/new.txt', 'deep/er/new.txt']) await put(path, name, 'new');
+      await snapshots.treeOf(path);
+      await put(path, 'a.txt', 'edited');
+      await snapshots.treeOf(path);
+      await gitAt(path, 'reflog', 'expire', '--expire=now', '--all');
+      await gitAt(path, 'gc', '-q', '--prune=now');
+      if (isEdited) await put(path, 'dir/b.txt', 'edited after it');
+      const tree = await snapshots.treeOf(path);
+      await gitAt(path, 'rev-list', '--objects', tree);
+      assert.equal(tree, await freshLook(path));
+      assert.match(
+        (await gitAt(path, 'ls-tree', '-r', '--name-only', tree)).toString(),
+        /deep\/er\/new\.txt/,
+      );
+    }
+  });
+
   it('keeps what it found anew where many were', async () => {
     const { path, commands, snapshots } = await spied();
     await snapshots.treeOf(path);
