@@ -6,6 +6,7 @@ import type { Run } from '../model/run';
 import type { Task } from '../model/task';
 import type { Usage } from '../model/usage';
 import type { Check, Finding, Verdict } from '../model/verdict';
+import { sentence } from './messages';
 import type { Paint } from './paint';
 
 // How the product's records read on a terminal. Everything that comes from outside goes through `plainLine`.
@@ -158,4 +159,11 @@ export function keptRows(task: Task): string[] {
     ...(task.aside === undefined ? [] : [`what no snapshot holds is kept in ${plainLine(task.aside)}`]),
     ...folders.map((folder) => `could not be emptied, and is kept whole: ${folder}`),
   ];
+}
+
+/** The same as sentences, a line each. */
+export function keptText(task: Task): string {
+  return keptRows(task)
+    .map((row) => `${sentence(row)}\n`)
+    .join('');
 }

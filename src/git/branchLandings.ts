@@ -1,5 +1,6 @@
 import { cancelled } from '../base/async';
 import type { Conflict } from '../model/landing';
+import { isAncestor } from './ancestry';
 import {
   type BranchPlan,
   type BranchRequest,
@@ -200,8 +201,7 @@ export class GitBranchLandings implements BranchLandings {
 
   async holds(path: string, commit: string, ref = 'HEAD'): Promise<boolean> {
     const place = inCheckout(await this.locate(path));
-    const args = ['merge-base', '--is-ancestor', commit, ref];
-    return (await this.git({ ...place, args, okCodes: [0, 1, 128] })).exitCode === 0;
+    return isAncestor(this.git, place, { commit, tip: ref });
   }
 
   async holdsFiles(path: string, commit: string, paths: readonly string[]): Promise<boolean> {

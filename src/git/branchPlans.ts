@@ -1,5 +1,6 @@
 import { TributaryError } from '../base/errors';
 import type { Conflict } from '../model/landing';
+import { isAncestor } from './ancestry';
 import { type Checkout, inCheckout, operationUnderWay } from './checkouts';
 import { mergeTrees } from './mergePreview';
 import { type CommitText, parseCommit } from './parsers/commit';
@@ -150,9 +151,7 @@ export async function lineOfTask(
 ): Promise<TaskLine> {
   const line = { from, ...(on === undefined ? {} : { on }) };
   if (tip === undefined || tip === from) return line;
-  const args = ['merge-base', '--is-ancestor', from, tip];
-  const output = await git({ ...inCheckout(checkout), args, okCodes: [0, 1, 128] });
-  return output.exitCode === 0 ? { ...line, tip } : line;
+  return (await isAncestor(git, inCheckout(checkout), { commit: from, tip })) ? { ...line, tip } : line;
 }
 
 /** HEAD of the user's checkout, where a commit can go on top of it. */

@@ -18,6 +18,7 @@ import type { LandedSide } from '../model/landing';
 import { unlessMissing } from './checkouts';
 import { decodePath, encodePath, fileAt } from './parsers/pathBytes';
 import { whyUnsafe } from './safePath';
+import { wholeStamp } from './stampedFiles';
 
 type FilePath = string | Buffer;
 
@@ -50,7 +51,7 @@ export async function readStanding(root: string, path: string): Promise<Standing
 export async function stampAt(file: FilePath): Promise<string> {
   const stats = await lstat(file, { bigint: true }).catch(unlessMissing);
   if (stats === undefined || stats.isDirectory()) return '';
-  return [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
+  return wholeStamp(stats);
 }
 
 /**

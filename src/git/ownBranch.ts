@@ -1,3 +1,4 @@
+import { isAncestor } from './ancestry';
 import type { GitClient } from './gitClient';
 import { parseWorktreeList } from './parsers/worktreeList';
 import { type Git, lineOf } from './plumbing';
@@ -45,13 +46,13 @@ async function isHeldElsewhere(
   { branch, keptCommit }: OwnBranch,
   tip: string,
 ): Promise<boolean> {
-  const isAmong = (commit: string, other: string): Promise<string | undefined> =>
-    ask(git, facts, ['merge-base', '--is-ancestor', commit, other]);
-  if ((await isAmong(tip, keptCommit)) === undefined) return false;
+  const isAmong = (commit: string, other: string): Promise<boolean> =>
+    isAncestor(git, { cwd: facts.root }, { commit, tip: other });
+  if (!(await isAmong(tip, keptCommit))) return false;
   const args = ['for-each-ref', '--count=2', '--format=%(refname)', '--contains', keptCommit, 'refs'];
   const said = lineOf(await git({ cwd: facts.root, args }));
   if (said.split('\n').some((ref) => ref !== '' && ref !== branch)) return true;
-  return (await isAmong(keptCommit, 'HEAD')) !== undefined;
+  return isAmong(keptCommit, 'HEAD');
 }
 
 /** Whether somebody pushed the branch: it has an upstream, or a remote has one of its name. */

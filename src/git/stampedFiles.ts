@@ -16,7 +16,7 @@ const settledAfterMs = 50n;
 /** Tells whether a file, links followed, is still the one that it was; empty where there is none. */
 export async function stampOf(path: string): Promise<string> {
   const found = await stat(path, { bigint: true }).catch(unlessMissing);
-  return found === undefined ? '' : [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
+  return found === undefined ? '' : wholeStamp(found);
 }
 
 /** The same of a file or link itself; `undefined` where it is gone, or so young that a later write might not show. */
@@ -30,7 +30,8 @@ function isSettled(stats: BigIntStats): boolean {
   return BigInt(Date.now()) - stats.ctimeMs > settledAfterMs;
 }
 
-function wholeStamp(stats: BigIntStats): string {
+/** What tells whether a file was written or changed since, as far as the disk knows. */
+export function wholeStamp(stats: BigIntStats): string {
   return [stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
 }
 

@@ -1,6 +1,7 @@
 import { lstat, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { TributaryError } from '../base/errors';
+import { isAncestor } from './ancestry';
 import { findAdminDirectory, locateCheckout, ownsWorktree, unlessMissing } from './checkouts';
 import type { GitClient } from './gitClient';
 import { kindOf } from './gitErrors';
@@ -181,9 +182,8 @@ export class GitWorktrees implements Worktrees {
     const { git, facts } = this.deps;
     const tip = await tipOf(git, facts, branch);
     if (tip === undefined || tip === headCommit || keptCommit === undefined) return headCommit;
-    const args = ['merge-base', '--is-ancestor', tip, keptCommit];
-    const { exitCode } = await git({ cwd: facts.root, args, okCodes: [0, 1, 128] });
-    return exitCode === 0 ? tip : headCommit;
+    const isKept = await isAncestor(git, { cwd: facts.root }, { commit: tip, tip: keptCommit });
+    return isKept ? tip : headCommit;
   }
 
   /** Drops the registration of a worktree whose folder is gone; what only it holds is kept. */

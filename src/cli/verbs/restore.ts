@@ -3,10 +3,9 @@ import { plainLine } from '../../model/plainText';
 import type { Task } from '../../model/task';
 import type { RestorePoint } from '../../tasks/housekeepingApi';
 import type { RestoreCommand } from '../arguments';
-import { sentence } from '../messages';
 import { taskData } from '../records';
 import type { Outcome } from '../report';
-import { keptRows } from '../texts';
+import { keptText } from '../texts';
 import { taskOf, type VerbContext, type VerbRunner } from '../verbContext';
 
 export const restore: VerbRunner<RestoreCommand> = async ({ target, point }, context) => {
@@ -15,13 +14,10 @@ export const restore: VerbRunner<RestoreCommand> = async ({ target, point }, con
   if (point !== undefined) return toEarlier(found, pointIn(found, point), context);
   const task = await context.tasks.restore(found.id);
   const place = task.worktreePath === undefined ? '' : ` in ${plainLine(task.worktreePath)}`;
-  const kept = keptRows(task)
-    .map((row) => `${sentence(row)}\n`)
-    .join('');
   return {
     exitCode: 0,
     data: { task: taskData(task) },
-    text: `Restored ${plainLine(task.slug)}${place}\n${kept}`,
+    text: `Restored ${plainLine(task.slug)}${place}\n${keptText(task)}`,
   };
 };
 
